@@ -1,0 +1,76 @@
+"""Bayesian pass@k: honest intervals for language models and agents sampled many times.
+
+The public names, each imported when it is first used: PyMC and ArviZ take seconds to import.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayes_passk._version import __version__
+
+if TYPE_CHECKING:
+    from bayes_passk.counts import (
+        cells_of,
+        counts_from_arrays,
+        counts_from_dict,
+        describe,
+        group,
+        merge_counts,
+        select,
+        thin,
+    )
+    from bayes_passk.datasets import load_smollm2
+    from bayes_passk.errors import BayesPasskError
+    from bayes_passk.estimands import fail_at_k, pass_at_k, pass_hat_k
+    from bayes_passk.fitting import fit, record_of
+    from bayes_passk.frames import counts_from_frame
+    from bayes_passk.plots.pass_at_k import plot_pass_at_k
+    from bayes_passk.predictive import prior_pass_at_k
+    from bayes_passk.readers import read_counts
+    from bayes_passk.store import load_fit, save_fit
+    from bayes_passk.summaries import summary
+    from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
+    from bayes_passk.variant import find_variant, variant_names
+
+_MODULES = {
+    "counts": (
+        "cells_of",
+        "counts_from_arrays",
+        "counts_from_dict",
+        "describe",
+        "group",
+        "merge_counts",
+        "select",
+        "thin",
+    ),
+    "datasets": ("load_smollm2",),
+    "errors": ("BayesPasskError",),
+    "estimands": ("fail_at_k", "pass_at_k", "pass_hat_k"),
+    "fitting": ("fit", "record_of"),
+    "frames": ("counts_from_frame",),
+    "plots.pass_at_k": ("plot_pass_at_k",),
+    "predictive": ("prior_pass_at_k",),
+    "readers": ("read_counts",),
+    "store": ("load_fit", "save_fit"),
+    "summaries": ("summary",),
+    "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),
+    "variant": ("find_variant", "variant_names"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604
+    "__version__",
+    *_HOME,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,126 @@
+"""Compiled models, one for each variant, pooling and number of systems, reused with new data."""
+
+__all__ = ["CompiledModel", "compiled_model"]
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import nutpie
+import pymc as pm
+import xarray as xr
+
+from bayes_passk.counts import Cells
+from bayes_passk.errors import FitError
+from bayes_passk.model import build_model
+from bayes_passk.pooling import Pooling
+from bayes_passk.variant import Variant
+
+_PRIOR_DRAWS = 1_000
+# The systems' parameters and their population correlate; a dense-enough mass matrix halves the
+# steps, and short steps keep the population's scale free of divergences.
+_ADAPTATION = "low_rank"
+_TARGET_ACCEPT = 0.9
+# A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
+_CACHE_SIZE = 16
+_CACHE: dict[Hashable, "CompiledModel"] = {}
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A model ready to be sampled with the cells of any counts.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model as PyMC knows it.
+    sampler : nutpie.CompiledModel
+        Its density, gradient and expansion in machine code.
+    difficulty : str
+        Structure of its difficulty distribution.
+    prior : xarray.Dataset
+        Draws from the prior of all parameters.
+    """
+
+    model: pm.Model
+    sampler: Any
+    difficulty: str
+    prior: xr.Dataset
+
+    def sample(
+        self,
+        cells: Cells,
+        *,
+        draws: int,
+        tune: int,
+        chains: int,
+        random_seed: int,
+        callback: Callable[[list[Any]], None] | None = None,
+    ) -> xr.DataTree:
+        """Sample the posterior given the cells with NUTS."""
+        background = nutpie.sample(
+            self._with(cells),
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            seed=random_seed,
+            adaptation=_ADAPTATION,
+            target_accept=_TARGET_ACCEPT,
+            save_warmup=False,
+            progress_bar=False,
+            progress_callback=callback,
+            blocking=False,
+        )
+        try:
+            return background.wait()
+        except RuntimeError as error:
+            raise FitError(f"the sampler stopped: {error}; is a prior impossible?") from error
+        except KeyboardInterrupt:
+            # nutpie would hand back the draws made so far as if they were all.
+            background.cancel()
+            raise
+
+    def _with(self, cells: Cells) -> Any:
+        return self.sampler.with_data(
+            group=cells.group,
+            n_attempts=cells.n_attempts,
+            multiplicity=cells.multiplicity,
+            cell_successes=cells.n_successes,
+        )
+
+
+def compiled_model(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:
+    """Compile a variant, or take it from the cache of this process."""
+    if n_systems == 1:
+        pooling = "none"
+    key = (variant, pooling, n_systems)
+    if key not in _CACHE:
+        while len(_CACHE) >= _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+        _CACHE[key] = _compile(variant, pooling, n_systems)
+    return _CACHE[key]
+
+
+def _compile(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:
+    model, difficulty = build_model(variant, _placeholder(), n_systems, pooling)
+    sampler = nutpie.compile_pymc_model(model)
+    return CompiledModel(model, sampler, difficulty.structure(), _prior(model))
+
+
+def _placeholder() -> Cells:
+    # Only the types matter: every fit brings cells of its own.
+    zero = np.zeros(1, dtype=np.int64)
+    return Cells(zero, np.ones(1), np.zeros(1), np.ones(1), zero[None])
+
+
+def _prior(model: pm.Model) -> xr.Dataset:
+    # A thousand draws of a few numbers: not worth compiling for.
+    tree = pm.sample_prior_predictive(
+        _PRIOR_DRAWS,
+        model,
+        var_names=[variable.name for variable in [*model.free_RVs, *model.deterministics]],
+        random_seed=0,
+        compile_kwargs={"mode": "FAST_COMPILE"},
+    )
+    return tree["prior"].to_dataset()

@@ -1,0 +1,200 @@
+"""Fit a variant to counts with NUTS."""
+
+__all__ = ["fit", "record_of"]
+
+import json
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import gammaln
+
+from bayes_passk.compiled import CompiledModel, compiled_model
+from bayes_passk.counts import Cells, cells_of, digest, validate
+from bayes_passk.diagnostics import diagnose
+from bayes_passk.errors import OptionError, did_you_mean
+from bayes_passk.pooling import POOLINGS, Pooling
+from bayes_passk.posterior import Posterior
+from bayes_passk.progress import sampling_progress
+from bayes_passk.variant import Option, Variant, find_variant
+
+_VERSIONED = ("bayes-passk", "pymc", "nutpie", "pytensor", "arviz", "numpy")
+
+
+def fit(
+    counts: xr.Dataset,
+    variant: str | Path = "beta_binomial",
+    *,
+    pooling: Pooling = "partial",
+    draws: int = 1_000,
+    tune: int = 1_000,
+    chains: int = 4,
+    random_seed: int | None = None,
+    progress: bool = True,
+    **options: Option,
+) -> xr.DataTree:
+    r"""Fit a variant to counts with NUTS.
+
+    The problems' success probabilities are integrated out: nutpie samples the parameters
+    :math:`\theta` of the difficulty distribution from
+
+    .. math:: p(\theta) \prod_i \binom{n_i}{c_i} M(c_i, n_i - c_i; \theta).
+
+    Parameters
+    ----------
+    counts : xarray.Dataset
+        ``n_attempts`` and ``n_successes`` over (``system``, ``problem``).
+    variant : str or Path
+        Name of a variant, or the path of a file that holds one.
+    pooling : {"partial", "none", "complete"}
+        What the systems share: a population, nothing, or all parameters.
+    draws, tune, chains : int
+        Draws kept and draws of adaptation for each chain, and the number of chains.
+    random_seed : int, optional
+        Same seed, same counts and same versions give the same draws. It is recorded in the fit;
+        where none is given, the operating system provides one.
+    progress : bool
+        Show a progress bar if standard error is a terminal.
+    **options
+        Options of the variant.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``prior``, ``log_likelihood`` (of one problem in
+        each cell), ``observed_data`` (the counts) and ``constant_data`` (the cells). The
+        attribute ``bayes_passk`` is a JSON text, see `record_of`.
+
+    Raises
+    ------
+    CountsError
+        The counts are not valid.
+    UnknownNameError, VariantError
+        There is no such variant, or it is unusable.
+    OptionError
+        An option is out of its range.
+    FitError
+        The sampler found no starting point of finite density.
+
+    Examples
+    --------
+    >>> from bayes_passk.counts import counts_from_arrays
+    >>> counts = counts_from_arrays([10, 10, 10, 10], [0, 0, 3, 9])
+    >>> tree = fit(counts, draws=200, tune=200, chains=2, random_seed=1)
+    >>> dict(tree["posterior"]["alpha"].sizes)
+    {'chain': 2, 'draw': 200, 'system': 1}
+    """
+    started = time.perf_counter()
+    validate(counts)
+    _check_pooling(pooling)
+    for name, value, least in (("draws", draws, 4), ("tune", tune, 1), ("chains", chains, 1)):
+        _check_whole(name, value, least)
+    seed = _seed(random_seed)
+    found = find_variant(variant, **options)
+    cells = cells_of(counts)
+    with sampling_progress(progress, chains * (draws + tune)) as callback:
+        compiled = compiled_model(found, pooling, counts.sizes["system"])
+        trace = compiled.sample(
+            cells, draws=draws, tune=tune, chains=chains, random_seed=seed, callback=callback
+        )
+    tree = _assemble(trace, compiled, counts, cells)
+    record = _record(found, pooling, compiled, counts, seed) | diagnose(tree)
+    record |= {"draws": draws, "tune": tune, "chains": chains}
+    record["seconds"] = round(time.perf_counter() - started, 3)
+    tree.attrs["bayes_passk"] = json.dumps(record)
+    tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree))
+    return tree
+
+
+def record_of(fit: xr.DataTree) -> dict[str, Any]:
+    """What a fit says of itself.
+
+    Returns
+    -------
+    dict
+        ``variant``, ``options``, ``variant_source`` (digest of its text), ``pooling``,
+        ``difficulty`` (structure), ``seed``, ``counts_digest``, ``versions``, ``draws``,
+        ``tune``, ``chains``, ``seconds``, ``r_hat_max``, ``ess_min``, ``divergences`` and
+        ``warnings``.
+    """
+    return json.loads(fit.attrs["bayes_passk"])
+
+
+def _check_pooling(pooling: str) -> None:
+    if pooling not in POOLINGS:
+        hint = did_you_mean(str(pooling), POOLINGS)
+        raise OptionError(f"pooling: expected one of {', '.join(POOLINGS)}, got {pooling!r}: {hint}")
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{name}: expected a whole number of at least {least}, got {value!r}")
+
+
+def _seed(random_seed: int | None) -> int:
+    if random_seed is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    _check_whole("random_seed", random_seed, 0)
+    return int(random_seed)
+
+
+def _assemble(
+    trace: xr.DataTree, compiled: CompiledModel, counts: xr.Dataset, cells: Cells
+) -> xr.DataTree:
+    systems = counts["system"].to_numpy()
+    posterior, prior = (
+        group.assign_coords(system=systems) if "system" in group.dims else group
+        for group in (trace["posterior"].to_dataset(), compiled.prior)
+    )
+    groups = {
+        "posterior": posterior.drop_attrs(),
+        "sample_stats": trace["sample_stats"].to_dataset().drop_attrs(),
+        "prior": prior.drop_attrs(),
+        "observed_data": counts,
+        "constant_data": _constants(cells),
+    }
+    return xr.DataTree.from_dict(groups)
+
+
+def _constants(cells: Cells) -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "cell_system": ("cell", cells.group),
+            "cell_n_attempts": ("cell", cells.n_attempts),
+            "cell_n_successes": ("cell", cells.n_successes),
+            "cell_multiplicity": ("cell", cells.multiplicity),
+            "cell_index": (("system", "problem"), cells.index),
+        }
+    )
+
+
+def _record(
+    variant: Variant, pooling: Pooling, compiled: CompiledModel, counts: xr.Dataset, seed: int
+) -> dict[str, Any]:
+    return {
+        "variant": variant.name,
+        "options": dict(variant.options),
+        "variant_source": variant.source,
+        "pooling": pooling,
+        "difficulty": compiled.difficulty,
+        "seed": seed,
+        "counts_digest": digest(counts),
+        "versions": {name: version(name) for name in _VERSIONED},
+    }
+
+
+def _log_likelihood(tree: xr.DataTree) -> xr.Dataset:
+    posterior = Posterior.of(tree)
+    cells = posterior.cells
+    n, c = cells.n_attempts, cells.n_successes
+    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    log_moment = posterior.log_moment(cells.group, c[:, None], (n - c)[:, None])[..., 0]
+    sizes = tree["posterior"].sizes
+    values = (choose + log_moment).reshape(sizes["chain"], sizes["draw"], -1)
+    return xr.Dataset(
+        {"n_successes": (("chain", "draw", "cell"), values)},
+        coords={name: tree["posterior"][name] for name in ("chain", "draw")},
+    )

@@ -1,0 +1,114 @@
+"""Fits on disk: netCDF or Zarr, written whole or not at all."""
+
+__all__ = ["load_fit", "save_fit"]
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import xarray as xr
+
+from bayes_passk.counts import digest
+from bayes_passk.errors import FitError, OptionError, ReadError
+from bayes_passk.fitting import record_of
+
+_GROUPS = ("posterior", "sample_stats", "observed_data", "constant_data")
+
+
+def save_fit(fit: xr.DataTree, path: str | Path) -> Path:
+    """Save a fit; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Result of `fit`.
+    path : str or Path
+        Ends in ``.nc`` (netCDF, one file) or ``.zarr`` (a folder).
+
+    Raises
+    ------
+    OptionError
+        The ending is another one.
+    ReadError
+        The place cannot be written.
+
+    Examples
+    --------
+    >>> from bayes_passk import counts_from_arrays, fit, load_fit
+    >>> folder = getfixture("tmp_path")
+    >>> tree = fit(counts_from_arrays([5, 5], [0, 3]), draws=50, random_seed=1)
+    >>> bool((load_fit(save_fit(tree, folder / "fit.nc"))["posterior"] == tree["posterior"]).all())
+    True
+    """
+    path = Path(path)
+    if path.suffix not in (".nc", ".zarr"):
+        raise OptionError(f"{path}: expected a name that ends in .nc or .zarr")
+    with whole(path) as temporary:
+        if path.suffix == ".nc":
+            fit.to_netcdf(temporary, engine="h5netcdf")
+        else:
+            fit.to_zarr(temporary)
+    return path
+
+
+def load_fit(path: str | Path, *, counts: xr.Dataset | None = None) -> xr.DataTree:
+    """Load a saved fit; it does all that a fresh one does.
+
+    Parameters
+    ----------
+    path : str or Path
+        What `save_fit` wrote.
+    counts : xarray.Dataset, optional
+        Counts that the fit must have been made from.
+
+    Raises
+    ------
+    ReadError
+        There is no such file, or it is no fit.
+    FitError
+        The fit was made from other counts.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ReadError(f"{path}: expected a saved fit, found no such file")
+    engine = "zarr" if path.is_dir() else "h5netcdf"
+    try:
+        tree = xr.open_datatree(path, engine=engine)
+        tree.load()
+        tree.close()
+    except Exception as error:
+        raise ReadError(f"{path}: expected a saved fit, got a file that is not one") from error
+    missing = [group for group in _GROUPS if group not in tree.children]
+    if missing or "bayes_passk" not in tree.attrs:
+        what = ", ".join(missing) or "the attribute bayes_passk"
+        raise ReadError(f"{path}: expected a fit of this toolkit, but it lacks {what}")
+    if counts is not None and record_of(tree)["counts_digest"] != digest(counts):
+        raise FitError(f"{path}: this fit was made from other counts; fit these again")
+    return tree
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``path`` and move it there if all goes well.
+
+    Raises
+    ------
+    ReadError
+        The folder does not exist or cannot be written.
+    """
+    try:
+        folder = Path(mkdtemp(prefix=f".{path.name[:40]}.", dir=path.parent))
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        temporary = folder / path.name
+        yield temporary
+        if path.is_dir():
+            path.rename(folder / "before")
+        temporary.replace(path)
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
