@@ -116,11 +116,13 @@ def _placeholder() -> Cells:
 
 def _prior(model: pm.Model) -> xr.Dataset:
     # A thousand draws of a few numbers: not worth compiling for.
-    tree = pm.sample_prior_predictive(
-        _PRIOR_DRAWS,
-        model,
-        var_names=[variable.name for variable in [*model.free_RVs, *model.deterministics]],
-        random_seed=0,
-        compile_kwargs={"mode": "FAST_COMPILE"},
+    variables = [*model.free_RVs, *model.deterministics]
+    drawn = pm.draw(variables, draws=_PRIOR_DRAWS, random_seed=0, mode="FAST_COMPILE")
+    dims = [model.named_vars_to_dims.get(variable.name, ()) for variable in variables]
+    return xr.Dataset(
+        {
+            variable.name: (("chain", "draw", *names), values[None])
+            for variable, names, values in zip(variables, dims, drawn, strict=True)
+        },
+        coords={"chain": [0], "draw": np.arange(_PRIOR_DRAWS)},
     )
-    return tree["prior"].to_dataset()

@@ -124,8 +124,7 @@ def _decoded(data: bytes, encoding: str | None) -> str:
 
 
 def _parquet(path: Path, policy: dict[str, Any]) -> pa.Table:
-    file = pq.ParquetFile(path)
-    names = file.schema_arrow.names
+    names = pq.ParquetFile(path).schema_arrow.names
     given = {key: policy[key] for key in _COLUMNS if policy.get(key)}
     layout = find_layout(names, given)
     wanted = [
@@ -142,8 +141,9 @@ def _parquet(path: Path, policy: dict[str, Any]) -> pa.Table:
         )
         if name
     ]
-    table = file.read(columns=wanted)
-    return _plain_types(table)
+    # Dictionaries keep repeated ids as numbers: a fraction of the memory, and groups come faster.
+    file = pq.ParquetFile(path, read_dictionary=wanted)
+    return _plain_types(file.read(columns=wanted).unify_dictionaries())
 
 
 def _plain_types(table: pa.Table) -> pa.Table:
