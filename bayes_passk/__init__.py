@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from bayes_passk.datasets import load_smollm2
     from bayes_passk.errors import BayesPasskError
     from bayes_passk.estimands import fail_at_k, pass_at_k, pass_hat_k
-    from bayes_passk.fitting import fit, record_of
+    from bayes_passk.fitting import fit
     from bayes_passk.frames import counts_from_frame
     from bayes_passk.plots.pass_at_k import plot_pass_at_k
     from bayes_passk.predictive import prior_pass_at_k
     from bayes_passk.readers import read_counts
+    from bayes_passk.record import record_of
     from bayes_passk.store import load_fit, save_fit
     from bayes_passk.summaries import summary
     from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
@@ -46,11 +47,12 @@ _MODULES = {
     "datasets": ("load_smollm2",),
     "errors": ("BayesPasskError",),
     "estimands": ("fail_at_k", "pass_at_k", "pass_hat_k"),
-    "fitting": ("fit", "record_of"),
+    "fitting": ("fit",),
     "frames": ("counts_from_frame",),
     "plots.pass_at_k": ("plot_pass_at_k",),
     "predictive": ("prior_pass_at_k",),
     "readers": ("read_counts",),
+    "record": ("record_of",),
     "store": ("load_fit", "save_fit"),
     "summaries": ("summary",),
     "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),

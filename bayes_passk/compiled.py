@@ -1,6 +1,6 @@
 """Compiled models, one for each variant, pooling and number of systems, reused with new data."""
 
-__all__ = ["CompiledModel", "compiled_model"]
+__all__ = ["CompiledModel", "compiled_model", "prior_draws"]
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -100,6 +100,12 @@ def compiled_model(variant: Variant, pooling: Pooling, n_systems: int) -> Compil
             del _CACHE[next(iter(_CACHE))]
         _CACHE[key] = _compile(variant, pooling, n_systems)
     return _CACHE[key]
+
+
+def prior_draws(variant: Variant) -> tuple[xr.Dataset, str]:
+    """Draws from the prior for one system, and the structure of its difficulty."""
+    model, difficulty = build_model(variant, _placeholder(), 1, "none")
+    return _prior(model), difficulty.structure()
 
 
 def _compile(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:

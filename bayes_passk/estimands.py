@@ -24,8 +24,8 @@ import xarray as xr
 
 from bayes_passk.counts import Cells
 from bayes_passk.errors import NotDefinedError, OptionError, did_you_mean
-from bayes_passk.fitting import record_of
 from bayes_passk.posterior import Posterior
+from bayes_passk.record import record_of
 from bayes_passk.unbiased import mean_over_cells, whole_ks
 
 type Estimand = Literal["benchmark", "population", "future_run"]
@@ -89,7 +89,7 @@ def pass_at_k(
     xarray.Dataset
         ``pass_at_k`` over (``chain``, ``draw``, ``system``, ``k``), one joint draw over all k;
         ``unbiased`` over (``system``, ``k``), NaN where k exceeds the smallest n; coordinates
-        ``extrapolated`` (k beyond the largest n) and ``estimand``.
+        ``extrapolated`` (k beyond the largest n), ``largest_n`` and ``estimand``.
 
     Raises
     ------
@@ -294,6 +294,7 @@ def _labelled(
         | {
             "k": k.astype(np.int64),
             "extrapolated": (("system", "k"), k > largest[:, None]),
+            "largest_n": ("system", largest.astype(np.int64)),
             "estimand": estimand,
         },
     )

@@ -1,6 +1,6 @@
 """Fit a variant to counts with NUTS."""
 
-__all__ = ["fit", "record_of"]
+__all__ = ["fit"]
 
 import json
 import time
@@ -66,7 +66,7 @@ def fit(
     xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``prior``, ``log_likelihood`` (of one problem in
         each cell), ``observed_data`` (the counts) and ``constant_data`` (the cells). The
-        attribute ``bayes_passk`` is a JSON text, see `record_of`.
+        attribute ``bayes_passk`` is a JSON text, read by `record_of`.
 
     Raises
     ------
@@ -107,20 +107,6 @@ def fit(
     tree.attrs["bayes_passk"] = json.dumps(record)
     tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree))
     return tree
-
-
-def record_of(fit: xr.DataTree) -> dict[str, Any]:
-    """What a fit says of itself.
-
-    Returns
-    -------
-    dict
-        ``variant``, ``options``, ``variant_source`` (digest of its text), ``pooling``,
-        ``difficulty`` (structure), ``seed``, ``counts_digest``, ``versions``, ``draws``,
-        ``tune``, ``chains``, ``seconds``, ``r_hat_max``, ``ess_min``, ``divergences`` and
-        ``warnings``.
-    """
-    return json.loads(fit.attrs["bayes_passk"])
 
 
 def _check_pooling(pooling: str) -> None:

@@ -2,7 +2,6 @@
 
 __all__ = ["Posterior"]
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ import xarray as xr
 
 from bayes_passk.counts import Cells
 from bayes_passk.difficulty import Difficulty, compile_log_moment
+from bayes_passk.record import record_of
 
 # Most numbers that one block of draws × units × orders holds: 32 MB each.
 _BLOCK = 4_194_304
@@ -38,7 +38,7 @@ class Posterior:
     @classmethod
     def of(cls, fit: xr.DataTree) -> "Posterior":
         """Take the parameters and the cells out of a fit."""
-        structure = json.loads(fit.attrs["bayes_passk"])["difficulty"]
+        structure = record_of(fit)["difficulty"]
         stacked = fit["posterior"].to_dataset().stack(sample=("chain", "draw"), create_index=False)
         parameters = {
             name: stacked[name].transpose("sample", "system", ...).to_numpy()

@@ -2,17 +2,14 @@
 
 __all__ = ["load_fit", "save_fit"]
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 
 import xarray as xr
 
 from bayes_passk.counts import digest
 from bayes_passk.errors import FitError, OptionError, ReadError
-from bayes_passk.fitting import record_of
+from bayes_passk.files import whole
+from bayes_passk.record import record_of
 
 _GROUPS = ("posterior", "sample_stats", "observed_data", "constant_data")
 
@@ -87,28 +84,3 @@ def load_fit(path: str | Path, *, counts: xr.Dataset | None = None) -> xr.DataTr
     if counts is not None and record_of(tree)["counts_digest"] != digest(counts):
         raise FitError(f"{path}: this fit was made from other counts; fit these again")
     return tree
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path`` and move it there if all goes well.
-
-    Raises
-    ------
-    ReadError
-        The folder does not exist or cannot be written.
-    """
-    try:
-        folder = Path(mkdtemp(prefix=f".{path.name[:40]}.", dir=path.parent))
-    except OSError as error:
-        raise ReadError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        temporary = folder / path.name
-        yield temporary
-        if path.is_dir():
-            path.rename(folder / "before")
-        temporary.replace(path)
-    except OSError as error:
-        raise ReadError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -1,17 +1,33 @@
 """Posterior draws of an estimand as a table."""
 
-__all__ = ["summary"]
+__all__ = ["Interval", "credible_interval", "draws_of", "summary"]
 
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 from arviz_base import rcParams
-from arviz_stats import hdi
 
 from bayes_passk.errors import OptionError, did_you_mean
 
 _KINDS = ("eti", "hdi")
+_DIMS = ("chain", "draw")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Ends of a credible interval, with its probability and kind."""
+
+    lower: xr.DataArray
+    upper: xr.DataArray
+    prob: float
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """The interval in words, as figures show it."""
+        return f"{100 * self.prob:g} % {self.kind}"
 
 
 def summary(
@@ -50,24 +66,41 @@ def summary(
     0    1  benchmark     eti         False     0.325
     1  100  benchmark     eti          True       NaN
     """
-    ci_prob, ci_kind = _interval(ci_prob, ci_kind)
-    name = next(str(name) for name, array in curve.data_vars.items() if "draw" in array.dims)
-    draws = curve[name]
-    lower, upper = _bounds(draws, ci_prob, ci_kind)
-    dims = ("chain", "draw")
+    draws = draws_of(curve)
+    interval = credible_interval(draws, ci_prob, ci_kind)
     columns: dict[str, Any] = {
-        "mean": draws.mean(dims),
-        "median": draws.median(dims),
-        "sd": draws.std(dims, ddof=1),
-        "lower": lower,
-        "upper": upper,
+        "mean": draws.mean(_DIMS),
+        "median": draws.median(_DIMS),
+        "sd": draws.std(_DIMS, ddof=1),
+        "lower": interval.lower,
+        "upper": interval.upper,
         "extrapolated": curve["extrapolated"],
         "unbiased": curve["unbiased"],
     }
     tidy = xr.Dataset({key: value.reset_coords(drop=True) for key, value in columns.items()})
     table = tidy.to_dataframe(dim_order=["system", "k"]).reset_index()
-    table = table.assign(estimand=str(curve["estimand"].item()), ci_prob=ci_prob, ci_kind=ci_kind)
-    return table[_COLUMNS]
+    return table.assign(
+        estimand=str(curve["estimand"].item()), ci_prob=interval.prob, ci_kind=interval.kind
+    )[_COLUMNS]
+
+
+def draws_of(curve: xr.Dataset) -> xr.DataArray:
+    """The variable of a curve that holds its draws."""
+    return next(array for array in curve.data_vars.values() if "draw" in array.dims)
+
+
+def credible_interval(
+    draws: xr.DataArray, ci_prob: float | None = None, ci_kind: str | None = None
+) -> Interval:
+    """Credible interval over chains and draws; arguments and errors as in `summary`."""
+    prob = rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
+    kind = rcParams["stats.ci_kind"] if ci_kind is None else ci_kind
+    if not 0 < prob < 1:
+        raise OptionError(f"ci_prob: expected a number between 0 and 1, got {prob!r}")
+    if kind not in _KINDS:
+        hint = did_you_mean(str(kind), _KINDS)
+        raise OptionError(f"ci_kind: expected one of {', '.join(_KINDS)}, got {kind!r}: {hint}")
+    return Interval(*_bounds(draws, prob, kind), float(prob), kind)
 
 
 _COLUMNS = [
@@ -86,21 +119,12 @@ _COLUMNS = [
 ]
 
 
-def _interval(ci_prob: float | None, ci_kind: str | None) -> tuple[float, str]:
-    prob = rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
-    kind = rcParams["stats.ci_kind"] if ci_kind is None else ci_kind
-    if not 0 < prob < 1:
-        raise OptionError(f"ci_prob: expected a number between 0 and 1, got {prob!r}")
-    if kind not in _KINDS:
-        hint = did_you_mean(str(kind), _KINDS)
-        raise OptionError(f"ci_kind: expected one of {', '.join(_KINDS)}, got {kind!r}: {hint}")
-    return float(prob), kind
-
-
 def _bounds(draws: xr.DataArray, prob: float, kind: str) -> tuple[xr.DataArray, xr.DataArray]:
     if kind == "hdi":
+        from arviz_stats import hdi  # takes seconds to import
+
         ends = hdi(draws, prob=prob)
         return ends.sel(ci_bound="lower", drop=True), ends.sel(ci_bound="upper", drop=True)
     tail = (1 - prob) / 2
-    ends = draws.quantile([tail, 1 - tail], dim=("chain", "draw"))
+    ends = draws.quantile([tail, 1 - tail], dim=_DIMS)
     return ends.isel(quantile=0, drop=True), ends.isel(quantile=1, drop=True)

@@ -1,0 +1,1 @@
+"""Plots, one a file: data first, the rest keyword-only, a `PlotCollection` returned."""

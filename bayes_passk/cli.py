@@ -1,0 +1,215 @@
+"""The command line: parse, call, print. Results on stdout, everything else on stderr."""
+
+__all__ = ["main"]
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import bayes_passk as bp
+from bayes_passk import output
+from bayes_passk.errors import BayesPasskError, OptionError
+
+app = typer.Typer(
+    name="bayes-passk",
+    help="Bayesian pass@k: honest intervals for systems sampled many times.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class Pooling(StrEnum):
+    """What the systems share."""
+
+    none = "none"
+    partial = "partial"
+    complete = "complete"
+
+
+class Estimand(StrEnum):
+    """What a curve is of."""
+
+    benchmark = "benchmark"
+    population = "population"
+    future_run = "future_run"
+
+
+Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")]
+FitPath = Annotated[Path, typer.Argument(metavar="FIT", help="A saved fit (.nc or .zarr).")]
+AsFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+From = Annotated[str | None, typer.Option("--from", help="Format of the files, if not by content.")]
+Ks = Annotated[str, typer.Option("-k", metavar="K,K,..", help="Attempts granted, up to 1e9.")]
+CiProb = Annotated[float | None, typer.Option(help="Probability of the interval.")]
+
+_POLICY: dict[str, tuple[type, str]] = {
+    "on_error": (str, "Attempts without a verdict: drop, fail or raise."),
+    "on_timeout": (str, "Attempts that timed out: fail, drop or raise."),
+    "on_missing": (str, "Attempts planned and not made: drop or fail."),
+    "on_duplicate": (str, "The same twice: raise, first, last, keep_all or add."),
+    "on_bad_line": (str, "Lines that cannot be read: raise or skip."),
+    "on_unknown": (str, "Outcomes that are no known word: raise, drop or fail."),
+    "on_missing_id": (str, "Rows without a problem's id: raise or drop."),
+    "threshold": (float, "A score is a success from here on."),
+    "problem": (str, "Column of the problem's id."),
+    "outcome": (str, "Column of the outcome."),
+    "encoding": (str, "Encoding of text tables."),
+    "strict": (bool, "Refuse partial and missing outcomes."),
+    "strip": (bool, "Remove white space around ids."),
+    "header": (bool, "Whether the first row holds headings."),
+}
+
+
+def takes_policy(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of the readers' policy, passed on as ``policy``."""
+
+    @wraps(command)
+    def with_policy(**given: Any) -> None:
+        policy = {name: given.pop(name) for name in _POLICY}
+        chosen = {name: value for name, value in policy.items() if value is not None}
+        command(**given, policy=chosen)
+
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "policy"]
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[kind | None, typer.Option(help=text)],
+        )
+        for name, (kind, text) in _POLICY.items()
+    ]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
+    with_policy.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_policy.__annotations__ = {p.name: p.annotation for p in parameters}
+    return with_policy
+
+
+@app.command()
+@takes_policy
+def counts(
+    paths: Paths,
+    format: AsFormat = Format.table,
+    from_format: From = None,
+    *,
+    policy: dict[str, Any],
+) -> None:
+    """Read files and say what they hold: systems, problems, attempts, and what was left out."""
+    read = bp.read_counts(paths, format=from_format, **policy)
+    output.print_counts(read, format)
+
+
+@app.command()
+@takes_policy
+def fit(
+    paths: Paths,
+    out: Annotated[Path, typer.Option("-o", "--output", help="Where to save: .nc or .zarr.")],
+    variant: Annotated[str, typer.Option(help="Name of a variant, or a .py file.")] = (
+        "beta_binomial"
+    ),
+    pooling: Annotated[Pooling, typer.Option(help="What systems share.")] = Pooling.partial,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness.")] = None,
+    draws: Annotated[int, typer.Option(help="Draws a chain.")] = 1_000,
+    tune: Annotated[int, typer.Option(help="Draws of adaptation a chain.")] = 1_000,
+    chains: Annotated[int, typer.Option(help="Number of chains.")] = 4,
+    max_attempts: Annotated[
+        int | None, typer.Option(help="Thin every problem to at most so many attempts.")
+    ] = None,
+    format: AsFormat = Format.table,
+    from_format: From = None,
+    *,
+    policy: dict[str, Any],
+) -> None:
+    """Fit a variant to counts with NUTS and save the fit."""
+    started = time.perf_counter()
+    read = bp.read_counts(paths, format=from_format, **policy)
+    if max_attempts is not None:
+        read = bp.thin(read, max_attempts, 0 if seed is None else seed)
+    options = {"pooling": pooling.value, "draws": draws, "tune": tune, "chains": chains}
+    fitted = bp.fit(read, variant, random_seed=seed, **options)  # type: ignore[arg-type]
+    bp.save_fit(fitted, out)
+    output.print_fit(fitted, out, time.perf_counter() - started, format)
+
+
+@app.command()
+def curve(
+    fit: FitPath,
+    k: Ks = "1,10,100,1000",
+    estimand: Annotated[Estimand, typer.Option(help="What it is of.")] = Estimand.benchmark,
+    ci_prob: CiProb = None,
+    format: AsFormat = Format.table,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve into a PNG, SVG or PDF.")] = None,
+) -> None:
+    """Print pass@k of a saved fit, with credible intervals."""
+    ks = _whole_list(k)
+    loaded = bp.load_fit(fit)
+    found = bp.pass_at_k(loaded, ks, estimand=estimand.value)
+    table = bp.summary(found, ci_prob=ci_prob)
+    if plot is not None:
+        output.draw_curve(loaded, ks, estimand.value, ci_prob, plot)
+    output.print_curve(table, format)
+    output.warn(bp.record_of(loaded)["warnings"])
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the fit and the plot.")
+    ] = Path("demo"),
+) -> None:
+    """Run the main job on bundled real counts: fit, pass@k with intervals, plot."""
+    out.mkdir(parents=True, exist_ok=True)
+    read = bp.thin(bp.load_smollm2(), 50, random_seed=1)
+    output.say("SmolLM2-135M on 118 short problems at two temperatures, 50 attempts of each 200.")
+    fitted = bp.fit(read, random_seed=1)
+    bp.save_fit(fitted, out / "fit.nc")
+    ks = [1, 10, 50, 200, 1_000]
+    output.print_curve(bp.summary(bp.pass_at_k(fitted, ks), ci_prob=0.9), Format.table)
+
+
+    output.draw_curve(fitted, ks, "benchmark", 0.9, out / "pass_at_k.png")
+    output.warn(bp.record_of(fitted)["warnings"])
+    output.say(f"Written: {out / 'fit.nc'} and {out / 'pass_at_k.png'}.")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors that a user can cause take one line and exit code 1."""
+    try:
+        app(args=arguments, standalone_mode=True)
+    except BayesPasskError as error:
+        output.fail(str(error))
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        output.fail("interrupted")
+        sys.exit(130)
+
+
+def _whole_list(text: str) -> list[int]:
+    try:
+        return [int(part) if part.strip().isdigit() else _whole(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"-k: expected whole numbers with commas between, got {text!r}") from None
+
+
+def _whole(part: str) -> int:
+    number = float(part)
+    if number != int(number):
+        raise ValueError(part)
+    return int(number)

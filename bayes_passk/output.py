@@ -1,0 +1,200 @@
+"""What the command line prints and draws: tables for people, JSON and CSV for machines."""
+
+__all__ = ["draw_curve", "fail", "print_counts", "print_curve", "print_fit", "say", "warn"]
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import bayes_passk as bp
+from bayes_passk.counts import describe, provenance_of
+from bayes_passk.errors import OptionError
+from bayes_passk.files import whole
+
+_PICTURES = (".png", ".svg", ".pdf")
+# Values of k between those asked for, so that the drawn curve is smooth.
+_DRAWN_KS = 60
+_LONGEST_NAME = 48
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal something."""
+    Console(stderr=True, highlight=False).print(text, markup=False)
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Print warnings, a line each."""
+    for line in lines:
+        say(f"warning: {_printable(line)}")
+
+
+def fail(text: str) -> None:
+    """Print an error, one line."""
+    print(f"error: {_printable(text)}", file=sys.stderr)
+
+
+def print_counts(counts: xr.Dataset, format: str) -> None:
+    """Print what was read."""
+    said, about = provenance_of(counts), describe(counts)
+    warnings = [*said["warnings"], *about.warnings]
+    if format == "json":
+        formats = sorted({file["format"] for file in said["files"]})
+        _print_json(
+            {
+                "format": formats[0] if len(formats) == 1 else formats,
+                "systems": counts["system"].values.tolist(),
+                "n_problems": about.n_problems,
+                "n_attempts": about.n_attempts,
+                "n_successes": about.n_successes,
+                "dropped": said["dropped"],
+                "counts": _rows(counts).to_dict("records"),
+                "warnings": warnings,
+            }
+        )
+    elif format == "csv":
+        _print_csv(_rows(counts))
+    else:
+        _print_table(_by_system(counts), "Counts")
+        for file in said["files"]:
+            say(f"{file['path']}: read as {file['format']}, {file['n_attempts']} attempts")
+        for reason, number in said["dropped"].items():
+            say(f"left out ({reason}): {number} attempts")
+    if format != "json":
+        warn(warnings)
+
+
+def print_fit(fit: xr.DataTree, path: Path, seconds: float, format: str) -> None:
+    """Print how a fit went."""
+    record = bp.record_of(fit)
+    shown = {
+        "fit": str(path),
+        "variant": record["variant"],
+        "r_hat_max": record["r_hat_max"],
+        "ess_min": record["ess_min"],
+        "divergences": record["divergences"],
+        "warnings": record["warnings"],
+        "seconds": round(seconds, 3),
+    }
+    if format == "json":
+        _print_json(shown)
+        return
+    table = pd.DataFrame([shown]).drop(columns="warnings")
+    _print_csv(table) if format == "csv" else _print_table(table, "Fit")
+    warn(record["warnings"])
+
+
+def print_curve(table: pd.DataFrame, format: str) -> None:
+    """Print a summary of a curve."""
+    if format == "json":
+        _print_json(table.to_dict("records"))
+    elif format == "csv":
+        _print_csv(table)
+    else:
+        first = table.iloc[0]
+        title = (
+            f"pass@k, {first['estimand'].replace('_', ' ')}, "
+            f"{100 * first['ci_prob']:g} % {first['ci_kind']}"
+        )
+        shown = table[["system", "k", "mean", "median", "lower", "upper", "unbiased"]].copy()
+        shown["extrapolated"] = np.where(table["extrapolated"], "yes", "")
+        _print_table(shown, title)
+
+
+def draw_curve(
+    fit: xr.DataTree, ks: Sequence[int], estimand: str, ci_prob: float | None, path: Path
+) -> None:
+    """Draw a curve from the smallest to the largest k into a picture."""
+    if path.suffix not in _PICTURES:
+        raise OptionError(f"--plot {path}: expected a name that ends in {', '.join(_PICTURES)}")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    low, high = min(ks), max(max(ks), 2)
+    grid = np.unique(np.geomspace(low, high, _DRAWN_KS).round()).astype(int)
+    curve = bp.pass_at_k(fit, grid, estimand=estimand)  # type: ignore[arg-type]
+    collection = bp.plot_pass_at_k(curve, ci_prob=ci_prob, backend="matplotlib")
+    with whole(path) as temporary:
+        collection.savefig(temporary, dpi=150)
+
+
+def _by_system(counts: xr.Dataset) -> pd.DataFrame:
+    n, c = counts["n_attempts"].values, counts["n_successes"].values
+    return pd.DataFrame(
+        {
+            "system": counts["system"].values,
+            "problems": n.shape[1],
+            "without attempts": (n == 0).sum(axis=1),
+            "attempts": n.sum(axis=1),
+            "successes": c.sum(axis=1),
+            "smallest n": n.min(axis=1),
+            "largest n": n.max(axis=1),
+            "never solved": ((c == 0) & (n > 0)).sum(axis=1),
+        }
+    )
+
+
+def _rows(counts: xr.Dataset) -> pd.DataFrame:
+    systems, problems = np.indices(counts["n_attempts"].shape).reshape(2, -1)
+    columns = {
+        "system": counts["system"].values[systems],
+        "problem": counts["problem"].values[problems],
+        "n_attempts": counts["n_attempts"].values.ravel(),
+        "n_successes": counts["n_successes"].values.ravel(),
+    }
+    return pd.DataFrame(columns)
+
+
+def _print_table(frame: pd.DataFrame, title: str) -> None:
+    table = Table(title=title, title_justify="left")
+    for name in frame.columns:
+        left = name in ("system", "variant", "fit", "extrapolated")
+        table.add_column(name.replace("_", " "), justify="left" if left else "right")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(escape(_cell(value)) for value in row))
+    console = Console(highlight=False)
+    # A pipe has no width: let nothing be cut there.
+    console.width = console.width if console.is_terminal else max(console.width, 200)
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = _printable(str(value))
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    # Names come from logs: no control character or direction mark reaches the terminal.
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(_plain(value), allow_nan=False, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def _print_csv(frame: pd.DataFrame) -> None:
+    frame.to_csv(sys.stdout, index=False, lineterminator="\n")
