@@ -185,12 +185,11 @@ def _long(table: Any, layout: Layout, policy: Policy) -> xr.Dataset:
     keys = _keys(layout)
     table = table.select([*keys, layout.outcome, *([layout.attempt] if layout.attempt else [])])
     table = _without_duplicates(table, layout, policy)
-    lazy = isinstance(table, nw.LazyFrame)
     # The first row of each group is for messages; a lazy frame has no order.
-    first = nw.lit(0).min() if lazy else nw.col("__row").min()
-    table = table if lazy else table.with_row_index("__row")
+    lazy = isinstance(table, nw.LazyFrame)
+    table = table.with_columns(__row=nw.lit(0)) if lazy else table.with_row_index("__row")
     grouped = table.group_by([*keys, layout.outcome]).agg(
-        nw.len().alias("__count"), first.alias("__first")
+        nw.len().alias("__count"), nw.col("__row").min().alias("__first")
     )
     rows = _to_pandas(grouped)
     if not len(rows):
