@@ -177,9 +177,10 @@ def _log_likelihood(tree: xr.DataTree) -> xr.Dataset:
     cells = posterior.cells
     n, c = cells.n_attempts, cells.n_successes
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_moment = posterior.log_moment(cells.group, c[:, None], (n - c)[:, None])[..., 0]
+    every = np.arange(len(n))
+    log_moment = posterior.log_moment(every, c[:, None], (n - c)[:, None], given_data=False)
     sizes = tree["posterior"].sizes
-    values = (choose + log_moment).reshape(sizes["chain"], sizes["draw"], -1)
+    values = (choose + log_moment[..., 0]).reshape(sizes["chain"], sizes["draw"], -1)
     return xr.Dataset(
         {"n_successes": (("chain", "draw", "cell"), values)},
         coords={name: tree["posterior"][name] for name in ("chain", "draw")},

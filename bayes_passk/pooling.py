@@ -2,7 +2,9 @@
 
 __all__ = ["POOLINGS", "Systems"]
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,8 +17,8 @@ POOLINGS: tuple[str, ...] = get_args(Pooling.__value__)
 
 # Scale of the population's log-spread: spreads from a third to three times the prior's guess.
 _LOG_SPREAD_SCALE = 0.5
-# Degrees of freedom of the population: tails heavy enough to let one system stand apart.
-_POPULATION_NU = 4.0
+# Degrees of freedom: tails heavy enough to let one system stand apart.
+_NU = 4.0
 
 
 @dataclass(frozen=True)
@@ -38,27 +40,40 @@ class Systems:
     def normal(self, name: str, mu: float, sigma: float, spread: float) -> TensorVariable:
         """Parameter of every system, shape (system,), with a normal prior.
 
-        Without pooling each system's is Normal(``mu``, ``sigma``); complete pooling has one for
-        all. Partial pooling draws each from a population: Student-t with 4 degrees of freedom
-        around a location that is Normal(``mu``, ``sigma``), its scale log-normal around
-        ``spread``. The scale stays away from 0, so the population can be written centred, which
-        is what NUTS takes well when every system has many attempts.
+        Without pooling each system's has the prior, with complete pooling there is one for all.
+        Partial pooling draws each from a population: Student-t with 4 degrees of freedom around a
+        location that has the prior, its scale log-normal around ``spread``. The scale stays away
+        from 0, so the population can be written centred, which is what NUTS takes well when
+        every system has many attempts.
 
         Parameters
         ----------
         name : str
             Name in the posterior.
         mu, sigma : float
-            Prior of the parameter, or of the population's location.
+            Location and scale of the prior.
         spread : float
             How far systems lie apart, as a prior guess.
         """
+        # Python floats would become float32 constants.
+        mu, sigma = np.float64(mu), np.float64(sigma)
+        return self._pooled(name, partial(pm.Normal, mu=mu, sigma=sigma), spread)
+
+    def student_t(self, name: str, mu: float, sigma: float, spread: float) -> TensorVariable:
+        """Parameter of every system, as `normal`, with a prior of 4 degrees of freedom.
+
+        As informative near its centre, and gives way where the data stand far from it.
+        """
+        mu, sigma = np.float64(mu), np.float64(sigma)
+        return self._pooled(name, partial(pm.StudentT, nu=_NU, mu=mu, sigma=sigma), spread)
+
+    def _pooled(
+        self, name: str, prior: Callable[..., TensorVariable], spread: float
+    ) -> TensorVariable:
         if self.pooling == "complete":
-            return pt.repeat(pm.Normal(name, np.float64(mu), np.float64(sigma))[None], self.size)
+            return pt.repeat(prior(name)[None], self.size)
         if self.pooling == "none" or self.size == 1:
-            return pm.Normal(name, np.float64(mu), np.float64(sigma), dims="system")
-        location = pm.Normal(f"{name}_location", np.float64(mu), np.float64(sigma))
+            return prior(name, dims="system")
+        location = prior(f"{name}_location")
         log_spread = pm.Normal(f"{name}_log_spread", np.log(spread), _LOG_SPREAD_SCALE)
-        return pm.StudentT(
-            name, nu=_POPULATION_NU, mu=location, sigma=pt.exp(log_spread), dims="system"
-        )
+        return pm.StudentT(name, nu=_NU, mu=location, sigma=pt.exp(log_spread), dims="system")

@@ -81,7 +81,7 @@ class Posterior:
         ndarray, shape (sample, unit, order)
         """
         shape = np.broadcast_shapes(np.shape(s), np.shape(f), (len(cells), 1))
-        orders = [np.broadcast_to(np.asarray(x, dtype=np.float64), shape)[None] for x in (s, f)]
+        orders = [np.array(np.broadcast_to(x, shape), dtype=np.float64)[None] for x in (s, f)]
         seen = [x[cells][None, :, None] * given_data for x in self._seen]
         function = compile_log_moment(self.structure)
         chosen = {n: v[:, self.cells.group[cells], None] for n, v in self.parameters.items()}

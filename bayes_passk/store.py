@@ -46,7 +46,7 @@ def save_fit(fit: xr.DataTree, path: str | Path) -> Path:
         if path.suffix == ".nc":
             fit.to_netcdf(temporary, engine="h5netcdf")
         else:
-            fit.to_zarr(temporary)
+            fit.to_zarr(temporary, consolidated=False)
     return path
 
 
@@ -70,9 +70,9 @@ def load_fit(path: str | Path, *, counts: xr.Dataset | None = None) -> xr.DataTr
     path = Path(path)
     if not path.exists():
         raise ReadError(f"{path}: expected a saved fit, found no such file")
-    engine = "zarr" if path.is_dir() else "h5netcdf"
+    how = {"engine": "zarr", "consolidated": False} if path.is_dir() else {"engine": "h5netcdf"}
     try:
-        tree = xr.open_datatree(path, engine=engine)
+        tree = xr.open_datatree(path, **how)
         tree.load()
         tree.close()
     except Exception as error:

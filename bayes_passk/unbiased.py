@@ -132,7 +132,7 @@ def _evaluate(x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _log_ratio(part: np.ndarray, whole: np.ndarray, k: np.ndarray) -> np.ndarray:
     # C(part, k) / C(whole, k) is the (whole - part)-th moment of a Beta(part - k + 1, k).
-    part, whole, k = np.broadcast_arrays(part, whole, k)
+    part, whole, k = (np.array(x) for x in np.broadcast_arrays(part, whole, k))
     x = np.maximum(part - k + 1, 1.0)
     log_ratio = _evaluate(x.ravel(), (whole - part).ravel(), k.ravel()).reshape(x.shape)
     return np.where(part >= k, log_ratio, -np.inf)[()]

@@ -23,15 +23,16 @@ WRONG = Path(__file__).with_name("wrong_beta_binomial.py")
 def prior_beta_binomial(rng, n_systems):
     """Parameters of the systems, and what is ranked, drawn by hand from the stated priors."""
     if n_systems == 1:
-        logit_mean, log_concentration = rng.normal(-4, 2.5, 1), rng.normal(np.log(15), 0.8, 1)
+        logit_mean = rng.normal(-4, 2.5, 1)
+        log_concentration = np.log(15) + 0.8 * rng.standard_t(4, 1)
         ranked = {"logit_mean": logit_mean[0], "log_concentration": log_concentration[0]}
     else:
         ranked, values = {}, []
-        for name, mu, sigma, spread in (
-            ("logit_mean", -4, 2.5, 1.0),
-            ("log_concentration", np.log(15), 0.8, 0.5),
+        for name, location, spread in (
+            ("logit_mean", rng.normal(-4, 2.5), 1.0),
+            ("log_concentration", np.log(15) + 0.8 * rng.standard_t(4), 0.5),
         ):
-            ranked[f"{name}_location"] = rng.normal(mu, sigma)
+            ranked[f"{name}_location"] = location
             ranked[f"{name}_log_spread"] = rng.normal(np.log(spread), 0.5)
             scale = np.exp(ranked[f"{name}_log_spread"])
             values.append(ranked[f"{name}_location"] + scale * rng.standard_t(4, n_systems))
