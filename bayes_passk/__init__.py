@@ -60,7 +60,7 @@ _MODULES = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "__version__",
     *_HOME,
 ]

@@ -153,7 +153,9 @@ def curve(
     estimand: Annotated[Estimand, typer.Option(help="What it is of.")] = Estimand.benchmark,
     ci_prob: CiProb = None,
     format: AsFormat = Format.table,
-    plot: Annotated[Path | None, typer.Option(help="Draw the curve into a PNG, SVG or PDF.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the curve into a PNG, SVG or PDF.")
+    ] = None,
 ) -> None:
     """Print pass@k of a saved fit, with credible intervals."""
     ks = _whole_list(k)
@@ -180,7 +182,6 @@ def demo(
     bp.save_fit(fitted, out / "fit.nc")
     ks = [1, 10, 50, 200, 1_000]
     output.print_curve(bp.summary(bp.pass_at_k(fitted, ks), ci_prob=0.9), Format.table)
-
 
     output.draw_curve(fitted, ks, "benchmark", 0.9, out / "pass_at_k.png")
     output.warn(bp.record_of(fitted)["warnings"])

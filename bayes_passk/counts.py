@@ -114,14 +114,20 @@ def counts_from_arrays(
         systems = [DEFAULT_SYSTEM] if one else [f"{DEFAULT_SYSTEM} {i}" for i in range(n_systems)]
     labels = {
         "system": _texts(systems, n_systems, "systems"),
-        "problem": _texts(range(n_problems) if problems is None else problems, n_problems, "problems"),
+        "problem": _texts(
+            range(n_problems) if problems is None else problems, n_problems, "problems"
+        ),
     }
     whole = _whole_arrays(arrays, labels)
     covariates = {
-        name: ("problem", _texts(values, n_problems, name)) for name, values in (coords or {}).items()
+        name: ("problem", _texts(values, n_problems, name))
+        for name, values in (coords or {}).items()
     }
     counts = xr.Dataset(
-        {name: (("system", "problem"), array) for name, array in zip(_VARIABLES, whole, strict=True)},
+        {
+            name: (("system", "problem"), array)
+            for name, array in zip(_VARIABLES, whole, strict=True)
+        },
         coords=labels | covariates,
         attrs={"provenance": json.dumps({"files": [], "dropped": {}, "warnings": []})},
     )
@@ -186,7 +192,9 @@ def validate(counts: xr.Dataset) -> None:
     if above.any():
         i, j = np.argwhere(above)[0]
         n, c = (int(counts[name].values[i, j]) for name in _VARIABLES)
-        raise CountsError(f"{_where(counts, i, j)}: n_successes = {c} is more than n_attempts = {n}")
+        raise CountsError(
+            f"{_where(counts, i, j)}: n_successes = {c} is more than n_attempts = {n}"
+        )
     if not counts["n_attempts"].values.any():
         raise CountsError("expected at least one attempt, got none in these counts")
 
@@ -202,7 +210,7 @@ def digest(counts: xr.Dataset) -> str:
     True
     """
     ordered = counts.sortby(["system", "problem"])
-    names = [*sorted(set(counts.coords) - {"system", "problem"}), "system", "problem"]
+    names = [*sorted(map(str, set(counts.coords) - {"system", "problem"})), "system", "problem"]
     hashed = hashlib.sha256()
     for name in names:
         # Lengths first, so that no text can pass for the end of another.
@@ -461,14 +469,19 @@ def _is_pair(value: Mapping[Any, Any]) -> bool:
 
 def _pair(problem: Any, outcomes: Any) -> tuple[int, int]:
     if isinstance(outcomes, Mapping) and _is_pair(outcomes) and len(outcomes) == 2:
-        n, c = (outcomes.get(long, outcomes.get(short)) for long, short in zip(_VARIABLES, "nc", strict=True))
+        n, c = (
+            outcomes.get(long, outcomes.get(short))
+            for long, short in zip(_VARIABLES, "nc", strict=True)
+        )
         return n, c
     if isinstance(outcomes, tuple) and len(outcomes) == 2:
         return outcomes
     if isinstance(outcomes, Sequence | np.ndarray) and not isinstance(outcomes, str):
         wrong = [value for value in outcomes if value not in (0, 1)]
         if wrong:
-            raise CountsError(f"problem {problem!r}: outcome {wrong[0]!r} is neither true nor false")
+            raise CountsError(
+                f"problem {problem!r}: outcome {wrong[0]!r} is neither true nor false"
+            )
         return len(outcomes), int(sum(outcomes))
     raise CountsError(
         f"problem {problem!r}: expected a list of outcomes, (n, c) or {{'n': .., 'c': ..}}, "
@@ -477,7 +490,9 @@ def _pair(problem: Any, outcomes: Any) -> tuple[int, int]:
 
 
 def _union(several: Sequence[xr.Dataset], dim: str) -> pd.Index:
-    return pd.Index(list(dict.fromkeys(name for c in several for name in c[dim].values)), dtype=object)
+    return pd.Index(
+        list(dict.fromkeys(name for c in several for name in c[dim].values)), dtype=object
+    )
 
 
 def _merged_covariates(
@@ -487,7 +502,9 @@ def _merged_covariates(
     for counts in several:
         for name, values in counts.coords.items():
             if values.dims == ("problem",) and name != "problem":
-                _, texts = merged.setdefault(str(name), ("problem", np.full(len(problems), "", object)))
+                _, texts = merged.setdefault(
+                    str(name), ("problem", np.full(len(problems), "", object))
+                )
                 texts[problems.get_indexer(counts.get_index("problem"))] = values.values
     return merged
 
@@ -515,6 +532,7 @@ def _warnings(counts: xr.Dataset) -> Iterator[str]:
         names = ", ".join(repr(str(p)[:40]) for p in counts["problem"].values[empty[:3]])
         more = f" and {len(empty) - 3} more" if len(empty) > 3 else ""
         yield (
-            f"system {str(counts['system'].values[i])[:60]!r}: {len(empty)} of {n.shape[1]} problems "
-            f"have no attempts ({names}{more}): they stay in the benchmark, known by the others only"
+            f"system {str(counts['system'].values[i])[:60]!r}: {len(empty)} of {n.shape[1]} "
+            f"problems have no attempts ({names}{more}): they stay in the benchmark, known by "
+            "the others only"
         )

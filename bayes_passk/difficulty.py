@@ -213,7 +213,8 @@ def _rebuild(node: dict[str, Any], parameters: Mapping[str, Parameter]) -> Diffi
 
 
 def _own_dimensions(node: dict[str, Any]) -> dict[str, int]:
-    family, found = family_named(node["family"]), {}
+    family = family_named(node["family"])
+    found: dict[str, int] = {}
     for name, inner in node.items():
         if isinstance(inner, dict):
             found |= _own_dimensions(inner)
@@ -222,7 +223,7 @@ def _own_dimensions(node: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _log_gamma_draw(rng: np.random.Generator, shape: np.ndarray) -> np.ndarray:
+def _log_gamma_draw(rng: np.random.Generator, shape: Any) -> np.ndarray:
     # log of a Gamma(shape) draw as log Gamma(shape + 1) + log(U) / shape: shapes of 0.01 give
     # draws that underflow, their logs do not.
     draw = np.log(rng.standard_gamma(shape + 1.0))

@@ -112,7 +112,9 @@ def fit(
 def _check_pooling(pooling: str) -> None:
     if pooling not in POOLINGS:
         hint = did_you_mean(str(pooling), POOLINGS)
-        raise OptionError(f"pooling: expected one of {', '.join(POOLINGS)}, got {pooling!r}: {hint}")
+        raise OptionError(
+            f"pooling: expected one of {', '.join(POOLINGS)}, got {pooling!r}: {hint}"
+        )
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:

@@ -23,16 +23,49 @@ from bayes_passk.counts import DEFAULT_SYSTEM, counts_from_arrays
 from bayes_passk.errors import CountsError
 from bayes_passk.outcomes import Policy, judge, policy_from
 
-_SYSTEM = ("system", "model", "llm", "checkpoint", "agent", "model_name", "model_id")
-_PROBLEM = ("problem", "problem_id", "task_id", "question_id", "item", "item_id", "prompt_id")
-_PROBLEM += ("question", "task", "instance_id", "sample_id", "example_id", "id")
-_ATTEMPT = ("attempt", "attempt_id", "sample", "trial", "epoch", "repeat", "run", "completion_id")
-_GRADED = ("score", "reward", "grade")
-_OUTCOME = ("correct", "passed", "pass", "success", "is_correct", "outcome", "solved", "resolved")
-_OUTCOME += ("result", "status", *_GRADED)
-_N = ("n_attempts", "n", "num_samples", "num_attempts", "n_samples", "attempts", "trials", "total")
-_C = ("n_successes", "c", "num_correct", "num_successes", "n_correct", "successes", "n_passed")
-_C += ("num_passed", "correct", "passed")
+_SYSTEM = ["system", "model", "llm", "checkpoint", "agent", "model_name", "model_id"]
+_PROBLEM = [
+    "problem",
+    "problem_id",
+    "task_id",
+    "question_id",
+    "item",
+    "item_id",
+    "prompt_id",
+    "question",
+    "task",
+    "instance_id",
+    "sample_id",
+    "example_id",
+    "id",
+]
+_ATTEMPT = ["attempt", "attempt_id", "sample", "trial", "epoch", "repeat", "run", "completion_id"]
+_GRADED = ["score", "reward", "grade"]
+_OUTCOME = [
+    "correct",
+    "passed",
+    "pass",
+    "success",
+    "is_correct",
+    "outcome",
+    "solved",
+    "resolved",
+    "result",
+    "status",
+] + _GRADED
+_N = ["n_attempts", "n", "num_samples", "num_attempts", "n_samples", "attempts", "trials", "total"]
+_C = [
+    "n_successes",
+    "c",
+    "num_correct",
+    "num_successes",
+    "n_correct",
+    "successes",
+    "n_passed",
+    "num_passed",
+    "correct",
+    "passed",
+]
 _COVARIATES = ("level", "category", "subject", "difficulty", "topic", "type", "split", "benchmark")
 
 _WIDEST_BITMAP = 32  # combinations a row
@@ -167,13 +200,26 @@ def _checked_layout(names: Sequence[str], found: dict[str, str], covariates: lis
     if "problem" not in found:
         raise CountsError(f"no problem column found among: {_listed(names)}; say problem=...")
     if "outcome" in found or "n_attempts" in found:
-        return Layout(**found, covariates=tuple(covariates))
+        return _layout(found, (), covariates)
     found.pop("attempt", None)
     rest = [name for name in names if name not in found.values() and name not in covariates]
     wide = [name for name in rest if any(character.isdigit() for character in name)]
     if not wide or len(wide) < len(rest):
         raise CountsError(f"no outcome column found among: {_listed(names)}; say outcome=...")
-    return Layout(**found, attempts=tuple(wide), covariates=tuple(covariates))
+    return _layout(found, wide, covariates)
+
+
+def _layout(found: dict[str, str], attempts: Sequence[str], covariates: Sequence[str]) -> Layout:
+    return Layout(
+        problem=found["problem"],
+        system=found.get("system"),
+        attempt=found.get("attempt"),
+        outcome=found.get("outcome"),
+        n_attempts=found.get("n_attempts"),
+        n_successes=found.get("n_successes"),
+        attempts=tuple(attempts),
+        covariates=tuple(covariates),
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -221,9 +267,7 @@ def _without_duplicates(table: Any, layout: Layout, policy: Policy) -> Any:
         shown = " and ".join(
             f"attempt ({', '.join(_text(row[key]) for key in keys)})" for _, row in twice.iterrows()
         )
-        raise CountsError(
-            f"{shown}: given twice; say on_duplicate='first', 'last' or 'keep_all'"
-        )
+        raise CountsError(f"{shown}: given twice; say on_duplicate='first', 'last' or 'keep_all'")
     return table
 
 
@@ -306,9 +350,7 @@ def _to_pandas(table: Any) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def _with_ids(
-    rows: pd.DataFrame, layout: Layout, policy: Policy
-) -> tuple[pd.DataFrame, list[str]]:
+def _with_ids(rows: pd.DataFrame, layout: Layout, policy: Policy) -> tuple[pd.DataFrame, list[str]]:
     for role, name in (("__system", layout.system), ("__problem", layout.problem)):
         texts = rows[name].map(_text) if name else pd.Series(DEFAULT_SYSTEM, index=rows.index)
         rows[role] = texts.str.strip() if policy.strip else texts

@@ -2,6 +2,8 @@
 
 __all__ = ["build_model"]
 
+from typing import Any, cast
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -62,7 +64,7 @@ def _name_parameters(model: pm.Model, difficulty: Difficulty) -> None:
         if name not in model.named_vars:
             own = [f"{name}_dim_{axis}" for axis in range(value.ndim - 1)]
             for axis, dim in enumerate(own, start=1):
-                model.add_coord(dim, np.arange(value.type.shape[axis]))
+                model.add_coord(dim, np.arange(cast(TensorVariable, value).type.shape[axis]))
             pm.Deterministic(name, value, dims=("system", *own))
 
 
@@ -74,12 +76,12 @@ def _observe(difficulty: Difficulty, cells: Cells) -> TensorVariable:
     structure = difficulty.structure()
     names = list(difficulty.parameters())
 
-    def logp(c: TensorVariable, n: TensorVariable, m: TensorVariable, *values: TensorVariable):
+    def logp(c: Any, n: Any, m: Any, *values: TensorVariable) -> TensorVariable:
         of_cell = Difficulty.rebuild(structure, dict(zip(names, values, strict=True)))
         choose = pt.gammaln(n + 1) - pt.gammaln(c + 1) - pt.gammaln(n - c + 1)
         return m * (choose + of_cell.log_moment(c, n - c))
 
-    def random(n, m, *values, rng=None, size=None):
+    def random(n: Any, m: Any, *values: Any, rng: Any = None, size: Any = None) -> np.ndarray:
         of_cell = Difficulty.rebuild(structure, dict(zip(names, values, strict=True)))
         log_p, _ = of_cell.sample(rng)
         return rng.binomial(np.asarray(n, dtype=np.int64), np.exp(log_p)).astype(np.float64)

@@ -11,7 +11,19 @@ import pandas as pd
 
 from bayes_passk.errors import CountsError, OptionError, did_you_mean
 
-_PASS = {"true", "t", "yes", "y", "pass", "passed", "success", "succeeded", "correct", "ok", "solved"}
+_PASS = {
+    "true",
+    "t",
+    "yes",
+    "y",
+    "pass",
+    "passed",
+    "success",
+    "succeeded",
+    "correct",
+    "ok",
+    "solved",
+}
 _FAIL = {"false", "f", "no", "n", "fail", "failed", "failure", "incorrect", "wrong", "unsolved"}
 _TIMEOUT = {"timeout", "timed out", "timed_out", "time out"}
 _ERROR = {"", "error", "err", "errored", "exception", "crash", "crashed", "none", "null", "nan"}

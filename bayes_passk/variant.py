@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from bayes_passk import models
 from bayes_passk.errors import OptionError, UnknownNameError, VariantError, did_you_mean
 
 type Option = bool | int | float | str
@@ -91,7 +90,11 @@ def variant_names() -> list[str]:
     >>> "beta_binomial" in variant_names()
     True
     """
-    return sorted(module.name for module in pkgutil.iter_modules(models.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(_models().__path__))
+
+
+def _models() -> ModuleType:
+    return importlib.import_module("bayes_passk.models")
 
 
 def _import(variant: str) -> tuple[ModuleType, Path]:
@@ -101,7 +104,7 @@ def _import(variant: str) -> tuple[ModuleType, Path]:
     if variant not in variant_names():
         hint = did_you_mean(variant, variant_names())
         raise UnknownNameError(f"expected a variant's name or a .py file, got {variant!r}: {hint}")
-    module = importlib.import_module(f"{models.__name__}.{variant}")
+    module = importlib.import_module(f"{_models().__name__}.{variant}")
     return module, Path(inspect.getfile(module))
 
 

@@ -38,7 +38,7 @@ def test_digest_ignores_order_and_sees_content(rows, random):
     order = list(range(len(rows)))
     random.shuffle(order)
     assert digest(counts.isel(problem=order)) == digest(counts)
-    other = rows[:-1] + [(rows[-1][0] + 1, rows[-1][1])]
+    other = [*rows[:-1], (rows[-1][0] + 1, rows[-1][1])]
     assert digest(build(other)) != digest(counts)
 
 
@@ -118,7 +118,7 @@ def test_groups_partition_the_problems():
 def test_select_keeps_order_and_suggests():
     counts = counts_from_arrays([1, 2, 3], [0, 0, 3], problems=["x", "y", "z"])
     assert select(counts, problems=["z", "x"])["n_attempts"].values.tolist() == [[3, 1]]
-    with pytest.raises(UnknownNameError, match="no system 'sistem'.*did you mean 'system'"):
+    with pytest.raises(UnknownNameError, match=r"no system 'sistem'.*did you mean 'system'"):
         select(counts, systems=["sistem"])
 
 

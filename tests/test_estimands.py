@@ -165,7 +165,7 @@ def test_what_does_not_exist_is_refused():
         pass_at_k(fit, 1, estimand="populaton")
     with pytest.raises(NotDefinedError, match="no future run"):
         pass_hat_k(fit, 1, estimand="future_run")
-    with pytest.raises(OptionError, match="got 1.5"):
+    with pytest.raises(OptionError, match=r"got 1\.5"):
         pass_at_k(fit, [1, 1.5])
 
 

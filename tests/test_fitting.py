@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from scipy.special import betaln, expit
 
+from bayes_passk import compiled as compiled_module
 from bayes_passk import (
     counts_from_arrays,
     fit,
@@ -17,7 +18,6 @@ from bayes_passk import (
     record_of,
     save_fit,
 )
-from bayes_passk import compiled as compiled_module
 from bayes_passk.errors import CountsError, FitError, OptionError, ReadError, UnknownNameError
 
 C = np.array([0] * 30 + [1, 1, 2, 3, 5, 8, 12, 20, 20, 20])

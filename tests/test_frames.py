@@ -84,7 +84,9 @@ def test_outcomes_that_are_no_verdict(outcomes, message):
         counts_from_frame(frame)
 
 
-@pytest.mark.parametrize("texts", [("True", "False"), ("yes", "No"), ("1.0", "0"), ("pass", "FAIL")])
+@pytest.mark.parametrize(
+    "texts", [("True", "False"), ("yes", "No"), ("1.0", "0"), ("pass", "FAIL")]
+)
 def test_words_mean_what_they_say(texts):
     frame = pd.DataFrame({"problem": ["a", "a"], "correct": texts})
     counts = counts_from_frame(frame)
@@ -101,9 +103,13 @@ def test_threshold_decides_on_scores():
 
 def test_bad_counts_name_system_problem_row_and_value():
     bad = COUNTED.assign(c=[2, 5, 4])
-    with pytest.raises(CountsError, match=r"row 2, system 'A', problem '7': c = 5 is more than n = 2"):
+    with pytest.raises(
+        CountsError, match=r"row 2, system 'A', problem '7': c = 5 is more than n = 2"
+    ):
         counts_from_frame(bad)
-    with pytest.raises(CountsError, match=r"row 3, system 'A', problem '7': the pair appears twice"):
+    with pytest.raises(
+        CountsError, match=r"row 3, system 'A', problem '7': the pair appears twice"
+    ):
         counts_from_frame(COUNTED.assign(problem=["007", "7", "7"]))
 
 

@@ -44,7 +44,9 @@ def test_is_symmetric_and_zero_without_order():
 def test_digamma_difference(x):
     for a in AS:
         with mpmath.workdps(60):
-            want = float(mpmath.digamma(mpmath.mpf(x) + mpmath.mpf(a)) - mpmath.digamma(mpmath.mpf(x)))
+            want = float(
+                mpmath.digamma(mpmath.mpf(x) + mpmath.mpf(a)) - mpmath.digamma(mpmath.mpf(x))
+            )
         assert digamma_difference_kernel(x, a) == pytest.approx(want, rel=1e-11, abs=0)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bayes_passk.models import beta_binomial
 
 from bayes_passk import counts_from_arrays, find_variant, fit, pass_at_k, variant_names
 from bayes_passk.errors import UnknownNameError, VariantError
-from bayes_passk.models import beta_binomial
 
 VARIANTS = ("beta_binomial",)
 COUNTS = counts_from_arrays([15] * 12, [0, 0, 0, 0, 0, 1, 1, 2, 4, 7, 12, 15])

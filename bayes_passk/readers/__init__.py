@@ -38,7 +38,7 @@ READERS: tuple[Reader, ...] = (tables.TableReader(),)
 def read_counts(
     paths: str | Path | Sequence[str | Path], format: str | None = None, **policy: Any
 ) -> xr.Dataset:
-    """Read counts from files, folders or globs.
+    r"""Read counts from files, folders or globs.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ def read_counts(
     Examples
     --------
     >>> path = getfixture("tmp_path") / "counts.csv"
-    >>> _ = path.write_text("problem,n,c\\n007,10,3\\n")
+    >>> _ = path.write_text("problem,n,c\n007,10,3\n")
     >>> read_counts(path)["problem"].values.tolist()
     ['007']
     """
     parts = [_read(path, format, policy) for path in _expand(paths)]
     if len(parts) == 1:
         return parts[0]
-    twice = "add" if policy.get("on_duplicate") == "add" else "raise"
-    return merge_counts(*parts, on_duplicate=twice)
+    add = policy.get("on_duplicate") == "add"
+    return merge_counts(*parts, on_duplicate="add" if add else "raise")
 
 
 def _expand(paths: str | Path | Sequence[str | Path]) -> Iterator[Path]:

@@ -75,7 +75,9 @@ class TableReader:
         except (UnicodeError, LookupError) as error:
             if isinstance(error, KeyError):
                 raise
-            raise ReadError(f"{path}: not text in this encoding ({error}); say encoding=...") from error
+            raise ReadError(
+                f"{path}: not text in this encoding ({error}); say encoding=..."
+            ) from error
         except pa.ArrowInvalid as error:
             reason = str(error).splitlines()[0]
             raise ReadError(f"{path}: the file is cut off or no table: {reason}") from error
@@ -258,7 +260,9 @@ def _bare_matrix(text: str, policy: dict[str, Any]) -> xr.Dataset:
     width = max(map(len, rows))
     padded = [[str(i), *row, *[""] * (width - len(row))] for i, row in enumerate(rows)]
     names = ["problem", *(f"attempt {i}" for i in range(width))]
-    return counts_from_frame(pa.table(dict(zip(names, zip(*padded, strict=True), strict=True))), **policy)
+    return counts_from_frame(
+        pa.table(dict(zip(names, zip(*padded, strict=True), strict=True))), **policy
+    )
 
 
 def _warned(counts: xr.Dataset, warnings: list[str]) -> xr.Dataset:
@@ -276,7 +280,7 @@ def _with_problems(counts: xr.Dataset, problems: list[str]) -> xr.Dataset:
     whole = counts_from_arrays(
         wider["n_attempts"].values,
         wider["n_successes"].values,
-        systems=wider["system"].values,
-        problems=wider["problem"].values,
+        systems=wider["system"].values.tolist(),
+        problems=wider["problem"].values.tolist(),
     )
     return whole.assign_attrs(counts.attrs)

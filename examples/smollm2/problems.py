@@ -60,11 +60,11 @@ class Problem:
 
 
 def is_correct(problem: Problem, completion: str) -> bool:
-    """Whether the first line of a completion is the answer, case and a final point aside.
+    r"""Whether the first line of a completion is the answer, case and a final point aside.
 
     Examples
     --------
-    >>> is_correct(PROBLEMS[0], " 5.\\nQ: 1 + 1")
+    >>> is_correct(PROBLEMS[0], " 5.\nQ: 1 + 1")
     True
     >>> is_correct(PROBLEMS[0], " 55")
     False
@@ -75,7 +75,8 @@ def is_correct(problem: Problem, completion: str) -> bool:
 
 def _arithmetic() -> Iterator[Problem]:
     pairs = {
-        "sum": "2+3 4+4 7+2 3+3 1+8 8+7 9+6 6+5 5+5 13+4 20+20 25+14 31+27 46+38 57+68 123+45 248+367",
+        "sum": "2+3 4+4 7+2 3+3 1+8 8+7 9+6 6+5 5+5 13+4 20+20 25+14 31+27 46+38 57+68 "
+        "123+45 248+367",
         "difference": "5-1 7-3 9-2 8-6 10-5 15-7 12-9 24-6 45-23 61-38 100-36 402-175",
         "product": "2*3 3*4 5*5 6*7 8*4 9*9 7*8 10*10 11*7 12*12 13*9 17*6 23*14 37*46 84*57",
     }
@@ -98,7 +99,7 @@ def _listed() -> Iterator[Problem]:
 
 
 def _spelling() -> Iterator[Problem]:
-    for word in "dog ten pot live table orange".split():
+    for word in ["dog", "ten", "pot", "live", "table", "orange"]:
         yield _problem("reverse", f"spell {word} backwards", word[::-1])
 
 

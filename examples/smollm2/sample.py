@@ -11,7 +11,7 @@ import json
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,8 @@ class SmolLM2:
         # Keep what the model has read of these tokens, save the last: its logits are wanted.
         llama = self._llama
         read = llama.input_ids[: llama.n_tokens]
-        common = len(commonprefix([list(read), list(tokens[:-1])]))
+        pairs = zip(read, tokens[:-1], strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         llama.n_tokens = common
         llama.eval(tokens[common:])
         pointer = self._logits_of(llama.ctx, -1)

@@ -50,7 +50,9 @@ def ranks(variant, n_systems, n_simulations, seed):
     for _ in range(n_simulations):
         mean, concentration, drawn = prior_beta_binomial(rng, n_systems)
         shapes = mean * concentration, (1 - mean) * concentration
-        p = rng.beta(*(np.maximum(shape, 1e-300)[:, None] for shape in shapes), (n_systems, N_PROBLEMS))
+        p = rng.beta(
+            *(np.maximum(shape, 1e-300)[:, None] for shape in shapes), (n_systems, N_PROBLEMS)
+        )
         c = rng.binomial(N_ATTEMPTS, p)
         cells = cells_of(counts_from_arrays(np.full_like(c, N_ATTEMPTS), c))
         trace = compiled.sample(

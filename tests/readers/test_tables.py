@@ -51,7 +51,9 @@ def test_fixture(name, case):
         assert sum(said["dropped"].values()) == sum(case["dropped"].values())
     if "warn" in case:
         text = " ".join([*said["warnings"], *describe(counts).warnings])
-        assert set(re.findall(r"p\d|\d+ row", case["warn"])) <= set(re.findall(r"p\d|\d+ row", text))
+        assert set(re.findall(r"p\d|\d+ row", case["warn"])) <= set(
+            re.findall(r"p\d|\d+ row", text)
+        )
 
 
 def write(tmp_path, name, text):
@@ -103,7 +105,9 @@ def test_folders_globs_and_lists(tmp_path):
     assert read_counts(twice, on_duplicate="add")["n_attempts"].item() == 20
 
 
-@pytest.mark.parametrize("name", ["long_basic.csv", "records.json", "long_nullable.parquet", "long_basic.csv.gz"])
+@pytest.mark.parametrize(
+    "name", ["long_basic.csv", "records.json", "long_nullable.parquet", "long_basic.csv.gz"]
+)
 def test_truncation_never_gives_wrong_counts_in_silence(shared, tmp_path, name):
     data = (TABLES / name).read_bytes()
     whole = read_counts(write(tmp_path, name, data))
