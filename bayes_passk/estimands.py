@@ -102,7 +102,7 @@ def pass_at_k(
     >>> tree = fit(counts_from_arrays([20] * 8, [0, 0, 0, 1, 2, 5, 9, 20]), random_seed=1)
     >>> curve = pass_at_k(tree, [1, 10, 1000])
     >>> curve["pass_at_k"].mean(("chain", "draw")).round(1).values.tolist()
-    [[0.2, 0.6, 0.9]]
+    [[0.2, 0.5, 0.8]]
     """
     if including_observed and estimand != "future_run":
         raise OptionError("including_observed: only a future run can include what was observed")
@@ -122,7 +122,7 @@ def fail_at_k(
     --------
     >>> from bayes_passk import counts_from_arrays, fit
     >>> tree = fit(counts_from_arrays([9, 9], [8, 9]), random_seed=1)
-    >>> bool((fail_at_k(tree, 10**6)["fail_at_k"] > 0).any())
+    >>> 0 < float(fail_at_k(tree, 50)["fail_at_k"].median()) < 1e-6
     True
     """
     return _curve(fit, _FAIL, k, estimand)

@@ -23,8 +23,16 @@ from bayes_passk.counts import DEFAULT_SYSTEM, counts_from_arrays
 from bayes_passk.errors import CountsError
 from bayes_passk.outcomes import Policy, judge, policy_from
 
-_SYSTEM = ["system", "model", "llm", "checkpoint", "agent", "model_name", "model_id"]
-_PROBLEM = [
+_SYSTEM: tuple[str, ...] = (
+    "system",
+    "model",
+    "llm",
+    "checkpoint",
+    "agent",
+    "model_name",
+    "model_id",
+)
+_PROBLEM: tuple[str, ...] = (
     "problem",
     "problem_id",
     "task_id",
@@ -38,10 +46,23 @@ _PROBLEM = [
     "sample_id",
     "example_id",
     "id",
-]
-_ATTEMPT = ["attempt", "attempt_id", "sample", "trial", "epoch", "repeat", "run", "completion_id"]
-_GRADED = ["score", "reward", "grade"]
-_OUTCOME = [
+)
+_ATTEMPT: tuple[str, ...] = (
+    "attempt",
+    "attempt_id",
+    "sample",
+    "trial",
+    "epoch",
+    "repeat",
+    "run",
+    "completion_id",
+)
+_GRADED: tuple[str, ...] = (
+    "score",
+    "reward",
+    "grade",
+)
+_OUTCOME: tuple[str, ...] = (
     "correct",
     "passed",
     "pass",
@@ -52,9 +73,18 @@ _OUTCOME = [
     "resolved",
     "result",
     "status",
-] + _GRADED
-_N = ["n_attempts", "n", "num_samples", "num_attempts", "n_samples", "attempts", "trials", "total"]
-_C = [
+)
+_N: tuple[str, ...] = (
+    "n_attempts",
+    "n",
+    "num_samples",
+    "num_attempts",
+    "n_samples",
+    "attempts",
+    "trials",
+    "total",
+)
+_C: tuple[str, ...] = (
     "n_successes",
     "c",
     "num_correct",
@@ -65,7 +95,7 @@ _C = [
     "num_passed",
     "correct",
     "passed",
-]
+)
 _COVARIATES = ("level", "category", "subject", "difficulty", "topic", "type", "split", "benchmark")
 
 _WIDEST_BITMAP = 32  # combinations a row
@@ -190,7 +220,7 @@ def find_layout(names: Sequence[str], given: dict[str, str] | None = None) -> La
         look("n_successes", _C) if "n_attempts" in found else None
         if "n_successes" not in found:
             found.pop("n_attempts", None)
-            look("outcome", _OUTCOME)
+            look("outcome", (*_OUTCOME, *_GRADED))
     look("attempt", _ATTEMPT) if "n_attempts" not in found else None
     covariates = [lower[n] for n in _COVARIATES if n in lower and lower[n] not in found.values()]
     return _checked_layout(names, found, covariates)
