@@ -176,13 +176,14 @@ def demo(
 ) -> None:
     """Run the main job on bundled real counts: fit, pass@k with intervals, plot."""
     out.mkdir(parents=True, exist_ok=True)
-    read = bp.thin(bp.load_smollm2(), 50, random_seed=1)
-    output.say("SmolLM2-135M on 118 short problems at two temperatures, 50 attempts of each 200.")
-    fitted = bp.fit(read, random_seed=1)
+    everything = bp.load_smollm2()
+    output.say("SmolLM2-135M on 118 problems at two temperatures; a fit of 50 of 200 attempts each.")
+    fitted = bp.fit(bp.thin(everything, 50, random_seed=1), random_seed=1)
     bp.save_fit(fitted, out / "fit.nc")
     ks = [1, 10, 50, 200, 1_000]
-    output.print_curve(bp.summary(bp.pass_at_k(fitted, ks), ci_prob=0.9), Format.table)
-
+    table = bp.summary(bp.pass_at_k(fitted, ks), ci_prob=0.9)
+    output.print_curve(table, Format.table)
+    output.say_held_out(table, everything, k=200)
     output.draw_curve(fitted, ks, "benchmark", 0.9, out / "pass_at_k.png")
     output.warn(bp.record_of(fitted)["warnings"])
     output.say(f"Written: {out / 'fit.nc'} and {out / 'pass_at_k.png'}.")

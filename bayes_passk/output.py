@@ -1,6 +1,6 @@
 """What the command line prints and draws: tables for people, JSON and CSV for machines."""
 
-__all__ = ["draw_curve", "fail", "print_counts", "print_curve", "print_fit", "say", "warn"]
+__all__ = ["draw_curve", "fail", "print_counts", "print_curve", "print_fit", "say", "say_held_out", "warn"]
 
 import json
 import sys
@@ -107,6 +107,16 @@ def print_curve(table: pd.DataFrame, format: str) -> None:
         shown = table[["system", "k", "mean", "median", "lower", "upper", "unbiased"]].copy()
         shown["extrapolated"] = np.where(table["extrapolated"], "yes", "")
         _print_table(shown, title)
+
+
+def say_held_out(table: pd.DataFrame, counts: xr.Dataset, k: int) -> None:
+    """Say what all attempts made give at k, beside the interval from a part of them."""
+    for system in counts["system"].values:
+        row = table[(table["system"] == system) & (table["k"] == k)].iloc[0]
+        pairs = (counts[name].sel(system=system).values for name in ("n_attempts", "n_successes"))
+        value = float(bp.unbiased_pass_at_k(*pairs, k).mean())
+        inside = "inside" if row["lower"] <= value <= row["upper"] else "outside"
+        say(f"All attempts of {system} give pass@{k} = {value:.3f}: {inside} the interval.")
 
 
 def draw_curve(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from arviz_base import rcParams
 from arviz_plots import PlotCollection, visuals
 
 from bayes_passk.errors import OptionError
@@ -83,9 +84,10 @@ def plot_pass_at_k(
         visuals.line_xy, "median", data=median, x=k, y=median, ignore_aes={"marker"}, width=1.5
     )
     _add_unbiased(collection, curve)
-    _add_data_end(collection, curve)
+    has_end = _add_data_end(collection, curve)
     label = f"{_LABELS[str(draws.name)]}, {curve['estimand'].item()}".replace("_", " ")
-    _add_words(collection, median, f"{label}\n(median, {interval.label})")
+    below = "k, attempts granted" + (" (dotted: most attempts made)" if has_end else "")
+    _add_words(collection, median, below, f"{label}\n(median, {interval.label})")
     return collection
 
 
@@ -93,6 +95,9 @@ def _collection(
     median: xr.DataArray, backend: str | None, figure_kwargs: dict[str, Any] | None
 ) -> PlotCollection:
     n = median.sizes["system"]
+    figure: dict[str, Any] = {"figsize": (7, 4.2), "figsize_units": "inches"}
+    if (backend or rcParams["plot.backend"]) == "matplotlib":
+        figure["layout"] = "constrained"  # leaves room for the legend
     return PlotCollection.wrap(
         median.to_dataset(),
         backend=backend,
@@ -100,7 +105,7 @@ def _collection(
         color=[_COLOURS[i % len(_COLOURS)] for i in range(n)],
         linestyle=[_LINESTYLES[i % len(_LINESTYLES)] for i in range(n)],
         marker=[_MARKERS[i % len(_MARKERS)] for i in range(n)],
-        figure_kwargs={"figsize": (7, 4.2), "figsize_units": "inches"} | (figure_kwargs or {}),
+        figure_kwargs=figure | (figure_kwargs or {}),
     )
 
 
@@ -119,23 +124,27 @@ def _add_unbiased(collection: PlotCollection, curve: xr.Dataset) -> None:
     )
 
 
-def _add_data_end(collection: PlotCollection, curve: xr.Dataset) -> None:
+def _add_data_end(collection: PlotCollection, curve: xr.Dataset) -> bool:
     end = curve["largest_n"].max().rename("pass_at_k").reset_coords(drop=True)
-    if 0 < end < curve["k"].max():
+    beyond = bool(0 < end < curve["k"].max())
+    if beyond:
         collection.map(
             visuals.vline, "data_end", data=end, ignore_aes="all", color="0.4", linestyle=":"
         )
+    return beyond
 
 
-def _add_words(collection: PlotCollection, median: xr.DataArray, label: str) -> None:
+def _add_words(
+    collection: PlotCollection, median: xr.DataArray, below: str, beside: str
+) -> None:
     once = median.isel(system=0, k=0, drop=True)
     whole = {"data": once, "ignore_aes": "all"}
     collection.map(visuals.set_xscale, "x_scale", scale="log", store_artist=False, **whole)
     for name, visual, text in (
-        ("x_label", visuals.labelled_x, "k, attempts granted (dotted: most attempts made)"),
-        ("y_label", visuals.labelled_y, label),
+        ("x_label", visuals.labelled_x, below),
+        ("y_label", visuals.labelled_y, beside),
     ):
         collection.map(visual, name, text=text, **whole)
     if median.sizes["system"] > 1:
-        beside = {"loc": "outside right upper"} if collection.backend == "matplotlib" else {}
-        collection.add_legend("system", **beside)
+        where = {"loc": "outside right upper"} if collection.backend == "matplotlib" else {}
+        collection.add_legend("system", **where)

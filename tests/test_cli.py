@@ -1,0 +1,165 @@
+"""The command line as scripts call it: output, exit codes, and nothing half written."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bayes_passk.cli import main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("logs") / "counts.csv"
+    rows = [f"{s},p{i},{20 + i % 2},{c}" for s in "AB" for i, c in enumerate([0, 0, 1, 3, 9, 20])]
+    path.write_text("system,problem,n,c\n" + "\n".join([*rows, "A,p6,0,0", "B,p6,20,5"]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def saved(table):
+    path = table.with_name("fit.nc")
+    run("fit", table, "-o", path, "--seed", 1)
+    return path
+
+
+def run(*arguments):
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+
+def as_json(capsys, *arguments):
+    capsys.readouterr()
+    assert run(*arguments, "--format", "json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_counts(capsys, table):
+    said = as_json(capsys, "counts", table)
+    assert said["format"] == "tables"
+    assert said["systems"] == ["A", "B"]
+    assert (said["n_problems"], said["n_attempts"], said["n_successes"]) == (7, 266, 71)
+    assert said["dropped"] == {}
+    assert {"system": "B", "problem": "p1", "n_attempts": 21, "n_successes": 0} in said["counts"]
+    assert any("'p6'" in line for line in said["warnings"])
+    assert run("counts", table) == 0
+    out, err = capsys.readouterr()
+    assert "without attempts" in out
+    assert "read as tables" in err
+    assert run("counts", table, "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("system,problem,n_attempts,n_successes\nA,p0,20,0\n")
+
+
+def test_policy_options_reach_the_reader(capsys, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("problem,attempt,score\na,0,0.5\na,1,\na,1,1\n")
+    assert run("counts", path) == 1
+    assert "given twice" in capsys.readouterr().err
+    said = as_json(
+        capsys, "counts", path, "--on-duplicate", "keep_all", "--on-error", "fail", "--threshold", 0.5
+    )
+    assert (said["n_attempts"], said["n_successes"]) == (3, 2)
+
+
+def test_fit_says_how_it_went(capsys, table, tmp_path):
+    out = tmp_path / "fit.zarr"
+    said = as_json(capsys, "fit", table, "-o", out, "--seed", 3, "--max-attempts", 10)
+    assert set(said) == {
+        "fit",
+        "variant",
+        "r_hat_max",
+        "ess_min",
+        "divergences",
+        "warnings",
+        "seconds",
+    }
+    assert said["variant"] == "beta_binomial"
+    rows = as_json(capsys, "curve", out, "-k", "1,10,11")
+    assert [row["extrapolated"] for row in rows[:3]] == [False, False, True]
+
+
+def test_curve(capsys, saved, tmp_path):
+    rows = as_json(capsys, "curve", saved, "-k", "1,20,1e6", "--ci-prob", 0.9)
+    assert [row["k"] for row in rows] == [1, 20, 10**6] * 2
+    columns = "system k estimand mean median sd lower upper ci_prob ci_kind extrapolated unbiased"
+    assert list(rows[0]) == columns.split()
+    assert {row["ci_prob"] for row in rows} == {0.9}
+    assert rows[0]["unbiased"] is None  # A has a problem without attempts
+    rates = [1 / 20, 3 / 21, 9 / 20, 20 / 21, 5 / 20]
+    assert rows[3]["unbiased"] == pytest.approx(sum(rates) / 7)
+    for row in rows:
+        assert row["lower"] <= row["median"] <= row["upper"]
+    other = as_json(capsys, "curve", saved, "-k", "5", "--estimand", "population")
+    assert {row["estimand"] for row in other} == {"population"}
+    picture = tmp_path / "curve.png"
+    assert run("curve", saved, "-k", "1,1000", "--plot", picture) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run("curve", saved, "-k", "1,1000", "--format", "csv") == 0
+    assert ",".join(columns.split()) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["counts", "nowhere.csv"], 1, "no such file"),
+        (["curve", "nowhere.nc"], 1, "no such file"),
+        (["curve", "SAVED", "-k", "0"], 1, "expected whole numbers from 1"),
+        (["curve", "SAVED", "-k", "1.5"], 1, "expected whole numbers"),
+        (["curve", "SAVED", "--ci-prob", "90"], 1, "between 0 and 1"),
+        (["curve", "SAVED", "--plot", "x.exe"], 1, "ends in .png, .svg, .pdf"),
+        (["curve", "TABLE"], 1, "a file that is not one"),
+        (["fit", "TABLE", "-o", "OUT.nc", "--variant", "beta_binomal"], 1, "did you mean"),
+        (["fit", "TABLE", "-o", "OUT.txt"], 1, "ends in .nc or .zarr"),
+        (["fit", "TABLE", "-o", "OUT.nc", "--draws", "0"], 1, "draws: expected"),
+        (["fit", "TABLE"], 2, "Missing option"),
+        (["curve", "SAVED", "--estimand", "x"], 2, "Invalid value"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_failures_take_one_line_and_write_nothing(
+    capsys, table, saved, tmp_path, arguments, code, message
+):
+    places = {"SAVED": saved, "TABLE": table, "OUT.nc": tmp_path / "x.nc", "OUT.txt": tmp_path / "x"}
+    assert run(*(places.get(argument, argument) for argument in arguments)) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    if code == 1:
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hostile_names_are_shown_as_text(capsys, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("system,problem,n,c\n[red]\x1b[31m\u202ex,p,3,1\n")
+    assert run("counts", path) == 0
+    out = capsys.readouterr().out
+    assert "[red]" in out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_installed_command_keeps_stdout_for_the_machine(table):
+    code = "import sys; from bayes_passk.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "counts", str(table), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONWARNINGS": "error"},
+    )
+    assert json.loads(done.stdout)["n_problems"] == 7
+
+
+def test_demo(capsys, tmp_path):
+    assert run("demo", "-o", tmp_path) == 0
+    out, err = capsys.readouterr()
+    assert "SmolLM2-135M T=0.6" in out
+    assert "give pass@200 = 0.805: inside the interval" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "pass_at_k.png"]

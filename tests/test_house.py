@@ -1,0 +1,72 @@
+"""The parts of the house that say the same thing in several places."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import bayes_passk
+
+ROOT = Path(__file__).parents[1]
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def tracked():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_one_version():
+    version = bayes_passk.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version
+
+
+def test_constraints_pin_every_dependency_and_hold_no_address():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = [re.fullmatch(r"([\w.-]+)==[\w.]+", line) for line in lines]
+    assert all(pinned), [line for line, match in zip(lines, pinned, strict=True) if not match]
+    names = {match[1].lower().replace("_", "-") for match in pinned}
+    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
+    assert {re.match(r"[\w-]+", line)[0].lower() for line in wanted} <= names
+
+
+def test_python_version_satisfies_the_project():
+    assert PROJECT["requires-python"] == f">={(ROOT / '.python-version').read_text().strip()}"
+
+
+def test_public_names_exist_and_are_described():
+    for name in bayes_passk.__all__:
+        assert getattr(bayes_passk, name).__doc__, name
+    assert set(bayes_passk.__all__) <= set(dir(bayes_passk))
+
+
+def test_readme_names_every_variant_and_public_example_name():
+    readme = (ROOT / "README.md").read_text()
+    for name in bayes_passk.variant_names():
+        assert f"`{name}`" in readme
+    for name in re.findall(r"\bbp\.(\w+)", readme):
+        assert name in bayes_passk.__all__, name
+
+
+def test_no_path_of_a_machine_and_no_registry():
+    found = re.compile(rb"(?<![\w.])/(?:root|home|work)/\w|https?://[^ ]+/(?:simple|packages)/")
+    for path in tracked():
+        if path.suffix not in (".gz", ".png"):
+            assert not found.search(path.read_bytes()), path
+
+
+def test_imports_point_down():
+    # Each module may import only what stands before it; commands and plots come last.
+    order = (
+        "errors files special difficulty pooling variant counts outcomes frames readers datasets "
+        "record unbiased posterior model compiled progress diagnostics fitting store estimands "
+        "summaries predictive plots output cli"
+    ).split()
+    for path in tracked():
+        if path.parent.name == "bayes_passk" and path.stem in order:
+            text = path.read_text()
+            used = re.findall(r"^\s*from bayes_passk\.(\w+)", text, re.M)
+            later = [name for name in used if order.index(name) >= order.index(path.stem)]
+            assert not later, (path.stem, later)
