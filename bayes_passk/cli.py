@@ -177,7 +177,9 @@ def demo(
     """Run the main job on bundled real counts: fit, pass@k with intervals, plot."""
     out.mkdir(parents=True, exist_ok=True)
     everything = bp.load_smollm2()
-    output.say("SmolLM2-135M on 118 problems at two temperatures; a fit of 50 of 200 attempts each.")
+    output.say(
+        "SmolLM2-135M on 118 problems at two temperatures; a fit of 50 of 200 attempts each."
+    )
     fitted = bp.fit(bp.thin(everything, 50, random_seed=1), random_seed=1)
     bp.save_fit(fitted, out / "fit.nc")
     ks = [1, 10, 50, 200, 1_000]

@@ -18,10 +18,10 @@ from bayes_passk.pooling import Pooling
 from bayes_passk.variant import Variant
 
 _PRIOR_DRAWS = 1_000
-# The systems' parameters and their population correlate; a dense-enough mass matrix halves the
-# steps, and short steps keep the population's scale free of divergences.
-_ADAPTATION = "low_rank"
-_TARGET_ACCEPT = 0.9
+# Systems and their population correlate: a low-rank mass matrix halves the steps, and short steps
+# keep the population's scale free of divergences. One system's two parameters need neither.
+_POOLED = {"adaptation": "low_rank", "target_accept": 0.9}
+_ALONE = {"adaptation": "diag"}
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16
 _CACHE: dict[Hashable, "CompiledModel"] = {}
@@ -41,12 +41,15 @@ class CompiledModel:
         Structure of its difficulty distribution.
     prior : xarray.Dataset
         Draws from the prior of all parameters.
+    settings : dict
+        How nutpie adapts.
     """
 
     model: pm.Model
     sampler: Any
     difficulty: str
     prior: xr.Dataset
+    settings: dict[str, Any]
 
     def sample(
         self,
@@ -65,8 +68,7 @@ class CompiledModel:
             tune=tune,
             chains=chains,
             seed=random_seed,
-            adaptation=_ADAPTATION,
-            target_accept=_TARGET_ACCEPT,
+            **self.settings,
             save_warmup=False,
             progress_bar=False,
             progress_callback=callback,
@@ -111,7 +113,8 @@ def prior_draws(variant: Variant) -> tuple[xr.Dataset, str]:
 def _compile(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:
     model, difficulty = build_model(variant, _placeholder(), n_systems, pooling)
     sampler = nutpie.compile_pymc_model(model)
-    return CompiledModel(model, sampler, difficulty.structure(), _prior(model))
+    settings = _POOLED if pooling == "partial" else _ALONE
+    return CompiledModel(model, sampler, difficulty.structure(), _prior(model), settings)
 
 
 def _placeholder() -> Cells:

@@ -28,7 +28,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from bayes_passk.errors import UnknownNameError, did_you_mean
-from bayes_passk.special import log_beta_moment
+from bayes_passk.special import beta_log_moment
 
 type Parameter = TensorVariable | np.ndarray
 """A parameter of a difficulty distribution: symbolic in a model, an array of draws after it."""
@@ -146,8 +146,7 @@ class Beta(Difficulty):
         return cls(pt.sigmoid(logit_mean) * concentration, pt.sigmoid(-logit_mean) * concentration)
 
     def log_moment(self, s: Any, f: Any) -> TensorVariable:
-        solved = log_beta_moment(self.alpha, s, self.beta)
-        return solved + log_beta_moment(self.beta, f, self.alpha + s)
+        return beta_log_moment(self.alpha, self.beta, s, f)
 
     def given(self, successes: Any, failures: Any) -> "Beta":
         return Beta(self.alpha + successes, self.beta + failures)

@@ -34,6 +34,8 @@ ESTIMANDS: tuple[str, ...] = get_args(Estimand.__value__)
 # Problems of a system that are simulated one by one in each draw. Beyond it, those of a cell that
 # many problems share are simulated by a sample, its spread about the cell's mean scaled to theirs.
 _SIMULATED = 400
+# Below this exponent, 1 - exp(x) is 1 to the last digit.
+_VANISHES = -38.0
 # Problems × draws simulated at once; fixed, so that the draws do not depend on the k asked for.
 _SIMULATED_BLOCK = 1_000_000
 
@@ -269,7 +271,10 @@ def _sum_of_powers(
             total = 0.0
             for i in range(log_base.shape[1]):
                 exponent = k[j] * log_base[t, i]
-                power = -np.expm1(exponent) if complement else np.exp(exponent)
+                if exponent < _VANISHES:
+                    power = 1.0 if complement else np.exp(exponent)
+                else:
+                    power = -np.expm1(exponent) if complement else np.exp(exponent)
                 total += weight[i] * power
             out[t, j] = total
 

@@ -1,6 +1,15 @@
 """What the command line prints and draws: tables for people, JSON and CSV for machines."""
 
-__all__ = ["draw_curve", "fail", "print_counts", "print_curve", "print_fit", "say", "say_held_out", "warn"]
+__all__ = [
+    "draw_curve",
+    "fail",
+    "print_counts",
+    "print_curve",
+    "print_fit",
+    "say",
+    "say_held_out",
+    "warn",
+]
 
 import json
 import sys

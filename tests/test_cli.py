@@ -61,7 +61,15 @@ def test_policy_options_reach_the_reader(capsys, tmp_path):
     assert run("counts", path) == 1
     assert "given twice" in capsys.readouterr().err
     said = as_json(
-        capsys, "counts", path, "--on-duplicate", "keep_all", "--on-error", "fail", "--threshold", 0.5
+        capsys,
+        "counts",
+        path,
+        "--on-duplicate",
+        "keep_all",
+        "--on-error",
+        "fail",
+        "--threshold",
+        0.5,
     )
     assert (said["n_attempts"], said["n_successes"]) == (3, 2)
 
@@ -124,7 +132,12 @@ def test_curve(capsys, saved, tmp_path):
 def test_failures_take_one_line_and_write_nothing(
     capsys, table, saved, tmp_path, arguments, code, message
 ):
-    places = {"SAVED": saved, "TABLE": table, "OUT.nc": tmp_path / "x.nc", "OUT.txt": tmp_path / "x"}
+    places = {
+        "SAVED": saved,
+        "TABLE": table,
+        "OUT.nc": tmp_path / "x.nc",
+        "OUT.txt": tmp_path / "x",
+    }
     assert run(*(places.get(argument, argument) for argument in arguments)) == code
     out, err = capsys.readouterr()
     assert out == ""

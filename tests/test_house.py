@@ -13,7 +13,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def tracked():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
 
 
@@ -59,11 +61,34 @@ def test_no_path_of_a_machine_and_no_registry():
 
 def test_imports_point_down():
     # Each module may import only what stands before it; commands and plots come last.
-    order = (
-        "errors files special difficulty pooling variant counts outcomes frames readers datasets "
-        "record unbiased posterior model compiled progress diagnostics fitting store estimands "
-        "summaries predictive plots output cli"
-    ).split()
+    order = [
+        "errors",
+        "files",
+        "special",
+        "difficulty",
+        "pooling",
+        "variant",
+        "counts",
+        "outcomes",
+        "frames",
+        "readers",
+        "datasets",
+        "record",
+        "unbiased",
+        "posterior",
+        "model",
+        "compiled",
+        "progress",
+        "diagnostics",
+        "fitting",
+        "store",
+        "estimands",
+        "summaries",
+        "predictive",
+        "plots",
+        "output",
+        "cli",
+    ]
     for path in tracked():
         if path.parent.name == "bayes_passk" and path.stem in order:
             text = path.read_text()

@@ -134,9 +134,7 @@ def _add_data_end(collection: PlotCollection, curve: xr.Dataset) -> bool:
     return beyond
 
 
-def _add_words(
-    collection: PlotCollection, median: xr.DataArray, below: str, beside: str
-) -> None:
+def _add_words(collection: PlotCollection, median: xr.DataArray, below: str, beside: str) -> None:
     once = median.isel(system=0, k=0, drop=True)
     whole = {"data": once, "ignore_aes": "all"}
     collection.map(visuals.set_xscale, "x_scale", scale="log", store_artist=False, **whole)
