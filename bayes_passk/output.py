@@ -122,8 +122,9 @@ def say_held_out(table: pd.DataFrame, counts: xr.Dataset, k: int) -> None:
     """Say what all attempts made give at k, beside the interval from a part of them."""
     for system in counts["system"].values:
         row = table[(table["system"] == system) & (table["k"] == k)].iloc[0]
-        pairs = (counts[name].sel(system=system).values for name in ("n_attempts", "n_successes"))
-        value = float(bp.unbiased_pass_at_k(*pairs, k).mean())
+        own = counts.sel(system=system)
+        estimates = bp.unbiased_pass_at_k(own["n_attempts"], own["n_successes"], k)
+        value = float(estimates.mean())
         inside = "inside" if row["lower"] <= value <= row["upper"] else "outside"
         say(f"All attempts of {system} give pass@{k} = {value:.3f}: {inside} the interval.")
 
