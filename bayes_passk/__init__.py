@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bayes_passk.predictive import prior_pass_at_k
     from bayes_passk.readers import read_counts
     from bayes_passk.record import record_of
-    from bayes_passk.store import load_fit, save_fit
+    from bayes_passk.store import check_fit_path, load_fit, save_fit
     from bayes_passk.summaries import summary
     from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
     from bayes_passk.variant import find_variant, variant_names
@@ -53,7 +53,7 @@ _MODULES = {
     "predictive": ("prior_pass_at_k",),
     "readers": ("read_counts",),
     "record": ("record_of",),
-    "store": ("load_fit", "save_fit"),
+    "store": ("check_fit_path", "load_fit", "save_fit"),
     "summaries": ("summary",),
     "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),
     "variant": ("find_variant", "variant_names"),

@@ -137,6 +137,8 @@ def fit(
 ) -> None:
     """Fit a variant to counts with NUTS and save the fit."""
     started = time.perf_counter()
+    bp.check_fit_path(out)
+    bp.find_variant(variant)
     read = bp.read_counts(paths, format=from_format, **policy)
     if max_attempts is not None:
         read = bp.thin(read, max_attempts, 0 if seed is None else seed)

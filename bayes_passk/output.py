@@ -37,7 +37,7 @@ _LONGEST_NAME = 48
 
 def say(text: str) -> None:
     """Tell the person at the terminal something."""
-    Console(stderr=True, highlight=False).print(text, markup=False)
+    Console(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
 
 
 def warn(lines: Iterable[str]) -> None:

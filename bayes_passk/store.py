@@ -1,6 +1,6 @@
 """Fits on disk: netCDF or Zarr, written whole or not at all."""
 
-__all__ = ["load_fit", "save_fit"]
+__all__ = ["check_fit_path", "load_fit", "save_fit"]
 
 from pathlib import Path
 
@@ -39,14 +39,26 @@ def save_fit(fit: xr.DataTree, path: str | Path) -> Path:
     >>> bool((load_fit(save_fit(tree, folder / "fit.nc"))["posterior"] == tree["posterior"]).all())
     True
     """
-    path = Path(path)
-    if path.suffix not in (".nc", ".zarr"):
-        raise OptionError(f"{path}: expected a name that ends in .nc or .zarr")
+    path = check_fit_path(path)
     with whole(path) as temporary:
         if path.suffix == ".nc":
             fit.to_netcdf(temporary, engine="h5netcdf")
         else:
             fit.to_zarr(temporary, consolidated=False)
+    return path
+
+
+def check_fit_path(path: str | Path) -> Path:
+    """Check that a fit can be saved under this name, before work is spent on it.
+
+    Raises
+    ------
+    OptionError
+        The name does not end in ``.nc`` or ``.zarr``.
+    """
+    path = Path(path)
+    if path.suffix not in (".nc", ".zarr"):
+        raise OptionError(f"{path}: expected a name that ends in .nc or .zarr")
     return path
 
 
