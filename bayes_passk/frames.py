@@ -260,7 +260,7 @@ def _long(table: Any, layout: Layout, policy: Policy) -> xr.Dataset:
     assert layout.outcome is not None
     keys = _keys(layout)
     table = table.select([*keys, layout.outcome, *([layout.attempt] if layout.attempt else [])])
-    table = _without_duplicates(table, layout, policy)
+    table, n_twice = _without_duplicates(table, layout, policy)
     # The first row of each group is for messages; a lazy frame has no order.
     lazy = isinstance(table, nw.LazyFrame)
     table = table.with_columns(__row=nw.lit(0)) if lazy else table.with_row_index("__row")
@@ -279,18 +279,21 @@ def _long(table: Any, layout: Layout, policy: Policy) -> xr.Dataset:
     rows["__c"] = np.where(verdicts.passed == 1, rows["__count"], 0)
     reasons = [reason for reason in ("error", "timeout", "unknown") if reason in verdicts.reason]
     dropped = {r: int(rows["__count"][verdicts.reason == r].sum()) for r in reasons}
+    dropped |= {"duplicate": n_twice} if n_twice else {}
     return _pivot(rows, layout, dropped, warnings)
 
 
-def _without_duplicates(table: Any, layout: Layout, policy: Policy) -> Any:
+def _without_duplicates(table: Any, layout: Layout, policy: Policy) -> tuple[Any, int]:
+    """The table with every attempt once, and how many rows that took away."""
     if layout.attempt is None or policy.on_duplicate == "keep_all":
-        return table
+        return table, 0
     keys = [name for name in (layout.system, layout.problem, layout.attempt) if name]
     if policy.on_duplicate in ("first", "last"):
-        order = {"maintain_order": True} if isinstance(table, nw.DataFrame) else {}
-        return table.unique(subset=keys, keep=policy.on_duplicate, **order)
+        eager = table.collect() if isinstance(table, nw.LazyFrame) else table
+        once = eager.unique(subset=keys, keep=policy.on_duplicate, maintain_order=True)
+        return once, len(eager) - len(once)
     if isinstance(table, nw.DataFrame) and _all_distinct(table, keys):
-        return table
+        return table, 0
     counted = table.group_by(keys).agg(nw.len().alias("__count"))
     twice = _to_pandas(counted.filter(nw.col("__count") > 1).head(3))
     if len(twice):
@@ -298,7 +301,7 @@ def _without_duplicates(table: Any, layout: Layout, policy: Policy) -> Any:
             f"attempt ({', '.join(_text(row[key]) for key in keys)})" for _, row in twice.iterrows()
         )
         raise CountsError(f"{shown}: given twice; say on_duplicate='first', 'last' or 'keep_all'")
-    return table
+    return table, 0
 
 
 def _all_distinct(table: nw.DataFrame, keys: list[str]) -> bool:

@@ -68,6 +68,7 @@ def test_an_attempt_given_twice_is_named(library):
         counts_from_frame(twice)
     kept = counts_from_frame(twice, on_duplicate="first")
     assert digest(kept) == digest(COUNTS)
+    assert provenance_of(kept)["dropped"] == {"duplicate": 1}
 
 
 @pytest.mark.parametrize(
