@@ -110,6 +110,7 @@ def main() -> None:
     def add(name: str, measured: str, goal: str) -> None:
         rows.append((name, measured, goal))
         print(f"| {name} | {measured} | {goal} |", flush=True)
+        _write(rows)  # each row as it is known: the last takes minutes
 
     small, large = simulated(1_000, 50), simulated(1_000_000, 50)
     bp.fit(small, random_seed=1)
@@ -134,7 +135,6 @@ def main() -> None:
         ratio = ours_per_second(n_problems) / plain_per_second(n_problems)
         name = f"effective samples a second, {n_problems:,} problems, against a Beta per problem"
         add(name, f"{ratio:,.0f} ×", f"at least {goal:,} ×")
-    _write(rows)
 
 
 def _sample(cells: Any) -> None:
