@@ -32,7 +32,7 @@ def tree():
 def grid_posterior(repeats=1):
     """Posterior of logit mean and log concentration by brute force on a grid."""
     logit_mean, log_concentration = np.meshgrid(
-        np.linspace(-6, 3, 401), np.linspace(-2, 5, 401), indexing="ij"
+        np.linspace(-6, 3, 401), np.linspace(-5, 4, 401), indexing="ij"
     )
     concentration = np.exp(log_concentration)
     alpha, beta = expit(logit_mean) * concentration, expit(-logit_mean) * concentration
