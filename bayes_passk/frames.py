@@ -10,7 +10,7 @@ __all__ = ["Layout", "counts_from_frame", "find_layout"]
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -290,7 +290,8 @@ def _without_duplicates(table: Any, layout: Layout, policy: Policy) -> tuple[Any
     keys = [name for name in (layout.system, layout.problem, layout.attempt) if name]
     if policy.on_duplicate in ("first", "last"):
         eager = table.collect() if isinstance(table, nw.LazyFrame) else table
-        once = eager.unique(subset=keys, keep=policy.on_duplicate, maintain_order=True)
+        keep: Literal["first", "last"] = "first" if policy.on_duplicate == "first" else "last"
+        once = eager.unique(subset=keys, keep=keep, maintain_order=True)
         return once, len(eager) - len(once)
     if isinstance(table, nw.DataFrame) and _all_distinct(table, keys):
         return table, 0
