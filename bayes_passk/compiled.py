@@ -18,10 +18,11 @@ from bayes_passk.pooling import Pooling
 from bayes_passk.variant import Variant
 
 _PRIOR_DRAWS = 1_000
-# Systems and their population correlate: a low-rank mass matrix halves the steps, and short steps
-# keep the population's scale free of divergences. One system's two parameters need neither.
-_POOLED = {"adaptation": "low_rank", "target_accept": 0.9}
-_ALONE = {"adaptation": "diag"}
+# Parameters correlate: a low-rank mass matrix halves the steps. Beyond mean and concentration the
+# posterior bends, and shorter steps keep it free of divergences.
+_PLAIN = {"adaptation": "low_rank", "target_accept": 0.9}
+_BENT = {"adaptation": "low_rank", "target_accept": 0.95}
+_PLAIN_PARAMETERS = 2
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16
 _CACHE: dict[Hashable, "CompiledModel"] = {}
@@ -92,35 +93,42 @@ class CompiledModel:
         )
 
 
-def compiled_model(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:
+def compiled_model(
+    variant: Variant, pooling: Pooling, n_systems: int, n_levels: int = 1
+) -> CompiledModel:
     """Compile a variant, or take it from the cache of this process."""
     if n_systems == 1:
         pooling = "none"
-    key = (variant, pooling, n_systems)
+    key = (variant, pooling, n_systems, n_levels)
     if key not in _CACHE:
         while len(_CACHE) >= _CACHE_SIZE:
             del _CACHE[next(iter(_CACHE))]
-        _CACHE[key] = _compile(variant, pooling, n_systems)
+        _CACHE[key] = _compile(variant, pooling, n_systems, n_levels)
     return _CACHE[key]
 
 
 def prior_draws(variant: Variant) -> tuple[xr.Dataset, str]:
     """Draws from the prior for one system, and the structure of its difficulty."""
-    model, difficulty = build_model(variant, _placeholder(), 1, "none")
+    model, difficulty = build_model(variant, _placeholder(1), 1, "none")
     return _prior(model), difficulty.structure()
 
 
-def _compile(variant: Variant, pooling: Pooling, n_systems: int) -> CompiledModel:
-    model, difficulty = build_model(variant, _placeholder(), n_systems, pooling)
+def _compile(
+    variant: Variant, pooling: Pooling, n_systems: int, n_levels: int
+) -> CompiledModel:
+    model, difficulty = build_model(
+        variant, _placeholder(n_systems), n_systems, pooling, n_levels
+    )
     sampler = nutpie.compile_pymc_model(model)
-    settings = _POOLED if pooling == "partial" else _ALONE
+    plain = len(model.free_RVs) <= _PLAIN_PARAMETERS or pooling == "partial"
+    settings = _PLAIN if plain else _BENT
     return CompiledModel(model, sampler, difficulty.structure(), _prior(model), settings)
 
 
-def _placeholder() -> Cells:
+def _placeholder(n_systems: int) -> Cells:
     # Only the types matter: every fit brings cells of its own.
-    zero = np.zeros(1, dtype=np.int64)
-    return Cells(zero, np.ones(1), np.zeros(1), np.ones(1), zero[None])
+    group, one = np.zeros(n_systems, dtype=np.int64), np.ones(n_systems)
+    return Cells(group, one, 0 * one, one, np.arange(n_systems)[:, None])
 
 
 def _prior(model: pm.Model) -> xr.Dataset:

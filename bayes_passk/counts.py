@@ -14,6 +14,7 @@ __all__ = [
     "describe",
     "digest",
     "group",
+    "levels_of",
     "merge_counts",
     "provenance_of",
     "select",
@@ -41,16 +42,20 @@ _MAX_COUNT = 2**53
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct counts of each system, with how many problems share them.
+    """Distinct counts of each group, with how many problems share them.
+
+    A group is a system, or a system at a level of a covariate.
 
     Parameters
     ----------
     group : ndarray of int64, shape (cell,)
-        Index of the system.
+        Index of the group, ``system * n_levels + level``.
     n_attempts, n_successes, multiplicity : ndarray of float64, shape (cell,)
         Attempts, successes, and the number of problems that show them.
     index : ndarray of int64, shape (system, problem)
         The cell of each pair.
+    n_levels : int
+        Levels of the covariate, 1 where there is none.
     """
 
     group: np.ndarray
@@ -58,6 +63,17 @@ class Cells:
     n_successes: np.ndarray
     multiplicity: np.ndarray
     index: np.ndarray
+    n_levels: int = 1
+
+    @property
+    def system(self) -> np.ndarray:
+        """Index of the system of each cell."""
+        return self.group // self.n_levels
+
+    @property
+    def n_failures(self) -> np.ndarray:
+        """Failures of each cell."""
+        return self.n_attempts - self.n_successes
 
 
 @dataclass(frozen=True)
@@ -319,10 +335,7 @@ def group(counts: xr.Dataset, by: str) -> Iterator[tuple[str, xr.Dataset]]:
     >>> [(label, part.sizes["problem"]) for label, part in group(counts, "level")]
     [('a', 2), ('b', 1)]
     """
-    known = [str(n) for n, c in counts.coords.items() if c.dims == ("problem",) and n != "problem"]
-    if by not in known:
-        hint = did_you_mean(by, known) if known else "these counts have none"
-        raise UnknownNameError(f"no covariate {by!r} of the problems: {hint}")
+    _check_covariate(counts, by)
     values = counts[by].values
     return ((label, counts.isel(problem=values == label)) for label in sorted(set(values)))
 
@@ -380,8 +393,23 @@ def provenance_of(counts: xr.Dataset) -> dict[str, Any]:
     return json.loads(counts.attrs.get("provenance", '{"files":[],"dropped":{},"warnings":[]}'))
 
 
-def cells_of(counts: xr.Dataset) -> Cells:
+def cells_of(counts: xr.Dataset, *, by: str | None = None, joint: bool = False) -> Cells:
     """Reduce counts to their cells.
+
+    Parameters
+    ----------
+    counts : xarray.Dataset
+        Counts.
+    by : str, optional
+        Covariate of the problems that splits each system into groups.
+    joint : bool
+        Keep the counts of all systems on a problem together: cells are then ordered by the
+        distinct rows of counts, and by system within a row.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such covariate.
 
     Examples
     --------
@@ -390,21 +418,48 @@ def cells_of(counts: xr.Dataset) -> Cells:
     [1.0, 2.0, 1.0]
     """
     n, c = (counts[name].values for name in _VARIABLES)
-    system = np.broadcast_to(np.arange(n.shape[0])[:, None], n.shape)
+    levels, level = levels_of(counts, by)
+    group = np.arange(n.shape[0])[:, None] * len(levels) + level
     codes = np.zeros(n.size, dtype=np.int64)
-    for values in (system, n, c):
+    for values in (group, n, c):
         distinct, code = _factorise(values.ravel())
         # Pairs seen so far stay below the number of problems, so this cannot overflow.
         codes = _factorise(codes * len(distinct) + code)[1]
+    if joint:
+        _, row = np.unique(codes.reshape(n.shape), axis=1, return_inverse=True)
+        codes = (row * len(n) + np.arange(len(n))[:, None]).ravel()
     order, first, multiplicity = np.unique(codes, return_index=True, return_counts=True)
-    pick = [values.ravel()[first] for values in (system, n, c)]
+    pick = [values.ravel()[first] for values in (group, n, c)]
     return Cells(
         group=pick[0].astype(np.int64),
         n_attempts=pick[1].astype(np.float64),
         n_successes=pick[2].astype(np.float64),
         multiplicity=multiplicity.astype(np.float64),
         index=np.searchsorted(order, codes).reshape(n.shape),
+        n_levels=len(levels),
     )
+
+
+def levels_of(counts: xr.Dataset, by: str | None) -> tuple[list[str], np.ndarray]:
+    """Levels of a covariate, sorted, and the level of each problem; one level without it.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such covariate.
+    """
+    if by is None:
+        return [""], np.zeros(counts.sizes["problem"], dtype=np.int64)
+    _check_covariate(counts, by)
+    levels, level = np.unique(counts[by].values.astype(str), return_inverse=True)
+    return [str(name) for name in levels], level
+
+
+def _check_covariate(counts: xr.Dataset, by: str) -> None:
+    known = [str(n) for n, c in counts.coords.items() if c.dims == ("problem",) and n != "problem"]
+    if by not in known:
+        hint = did_you_mean(by, known) if known else "these counts have none"
+        raise UnknownNameError(f"no covariate {by!r} of the problems: {hint}")
 
 
 def _factorise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ def diagnose(fit: xr.DataTree) -> dict[str, Any]:
         r-hat above 1.01, an effective sample size below 400, a divergence, and a parameter
         whose posterior median lies in the outer 0.5 % of its prior on either side.
     """
-    posterior = fit["posterior"].to_dataset()
+    posterior = _varying(fit["posterior"].to_dataset())
     several = posterior.sizes["chain"] > 1
     r_hat = _extreme(rhat(posterior), max) if several else ("", None)
     sizes = [_extreme(ess(posterior, method=method), min) for method in ("bulk", "tail")]
@@ -39,7 +39,7 @@ def diagnose(fit: xr.DataTree) -> dict[str, Any]:
         _about_r_hat(*r_hat),
         _about_ess(*smallest),
         _about_divergences(divergences),
-        *_about_priors(posterior, fit["prior"].to_dataset()),
+        *_about_priors(posterior, fit["prior"].to_dataset()[list(posterior.data_vars)]),
     ]
     return {
         "r_hat_max": None if r_hat[1] is None else round(r_hat[1], 4),
@@ -49,8 +49,17 @@ def diagnose(fit: xr.DataTree) -> dict[str, Any]:
     }
 
 
+def _varying(posterior: xr.Dataset) -> xr.Dataset:
+    # Constants, the weights of quadrature nodes say, have no diagnostics.
+    chosen = [
+        name
+        for name, array in posterior.data_vars.items()
+        if (array.std(("chain", "draw")) > 0).all()
+    ]
+    return posterior[chosen]
+
+
 def _extreme(values: xr.Dataset, choose: Any) -> tuple[str, float]:
-    # Parameters that do not vary have no diagnostic: NaN.
     pairs = [
         (str(name), float(choose(numbers)))
         for name, array in values.data_vars.items()

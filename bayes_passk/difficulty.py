@@ -13,7 +13,17 @@ Parameters have the shape *batch + own*: the batch is whatever ``s`` and ``f`` b
 (systems, cells, draws), the own dimensions belong to the family (the components of a mixture).
 """
 
-__all__ = ["Beta", "Difficulty", "Parameter", "compile_log_moment", "family_named"]
+__all__ = [
+    "Beta",
+    "Difficulty",
+    "Parameter",
+    "compile_log_evidence",
+    "compile_log_moment",
+    "compile_sampler",
+    "family_named",
+    "family_of",
+    "repeated",
+]
 
 import json
 from abc import ABC, abstractmethod
@@ -45,6 +55,10 @@ class Difficulty(ABC):
     families: ClassVar[dict[str, type["Difficulty"]]] = {}
     own_ndim: ClassVar[Mapping[str, int]] = {}
     """Parameters that have dimensions of their own, and how many."""
+    inner_ndim: ClassVar[int] = 0
+    """Dimensions that the parameters of inner difficulties have on top of their own."""
+    joint: ClassVar[bool] = False
+    """Whether the counts of all systems on a problem bear on each other."""
 
     def __init_subclass__(cls) -> None:
         Difficulty.families[cls.__name__] = cls
@@ -58,11 +72,33 @@ class Difficulty(ABC):
         """Difficulty of a problem that showed these successes and failures (Bayes' rule)."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw ``log p`` and ``log(1-p)``, one for each element of the batch.
+    def sample(
+        self, rng: np.random.Generator, repeats: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw ``log p`` and ``log(1-p)`` for each element of the batch, from arrays.
 
-        The parameters must be arrays. Both logs keep their digits next to 0 and next to 1.
+        Both logs keep their digits next to 0 and next to 1. The elements of the last axis are
+        drawn ``repeats`` times each.
         """
+
+    def log_evidence(self, successes: Any, failures: Any) -> TensorVariable:
+        """Graph of the log-probability of counts in one order: the log-moment at them.
+
+        It differs where what is counted is not what is predicted: a fallible verifier.
+        """
+        return self.log_moment(successes, failures)
+
+    def observed(self, log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
+        """Probability that an attempt is counted as a success, where it succeeds with p."""
+        return np.exp(log_p)
+
+    def numeric(self) -> "Difficulty":
+        """Graph of an equal difficulty whose parameters are all that sampling needs."""
+        return self
+
+    def at(self, index: Any) -> "Difficulty":
+        """Elements of the last batch axis, as ``array[..., index]`` picks them."""
+        return self._each(lambda value, own: value[(..., index) + (slice(None),) * own])
 
     def parameters(self) -> dict[str, Parameter]:
         """All parameters by name, those of inner difficulties included."""
@@ -75,12 +111,17 @@ class Difficulty(ABC):
 
     def map(self, function: Callable[[Parameter], Parameter]) -> Self:
         """Apply a function to each parameter and keep the structure."""
+        return self._each(lambda value, own: function(value))
+
+    def _each(self, function: Callable[[Any, int], Any], extra: int = 0) -> Self:
+        # function(parameter, number of its own dimensions), inner difficulties included.
         changed = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            changed[field.name] = (
-                value.map(function) if isinstance(value, Difficulty) else function(value)
-            )
+            if isinstance(value, Difficulty):
+                changed[field.name] = value._each(function, extra + self.inner_ndim)
+            else:
+                changed[field.name] = function(value, extra + self.own_ndim.get(field.name, 0))
         return type(self)(**changed)
 
     @classmethod
@@ -151,9 +192,17 @@ class Beta(Difficulty):
     def given(self, successes: Any, failures: Any) -> "Beta":
         return Beta(self.alpha + successes, self.beta + failures)
 
-    def sample(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        log_odds = _log_gamma_draw(rng, self.alpha) - _log_gamma_draw(rng, self.beta)
+    def sample(
+        self, rng: np.random.Generator, repeats: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        alpha, beta = (repeated(x, repeats) for x in (self.alpha, self.beta))
+        log_odds = _log_gamma_draw(rng, alpha) - _log_gamma_draw(rng, beta)
         return -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
+
+
+def repeated(values: Any, repeats: np.ndarray | None, axis: int = -1) -> np.ndarray:
+    """Repeat the elements of an axis, each its own number of times."""
+    return np.asarray(values) if repeats is None else np.repeat(values, repeats, axis=axis)
 
 
 def family_named(name: str) -> type[Difficulty]:
@@ -170,26 +219,108 @@ def family_named(name: str) -> type[Difficulty]:
     return Difficulty.families[name]
 
 
-@lru_cache(maxsize=32)
 def compile_log_moment(structure: str) -> Callable[..., np.ndarray]:
     """Compile the log-moment of a structure for prediction over draws.
 
     Returns
     -------
     callable
-        ``function(successes, failures, s, f, **parameters)`` is ``log E[p^s (1-p)^f]`` of units
-        that showed these successes and failures. Successes and failures have the shape
-        (1, unit, 1), ``s`` and ``f`` the shape (1, unit, order), each parameter the shape
-        (draw, unit, 1) + own; the result the shape (draw, unit, order).
+        ``function(index, seen_successes, seen_failures, s, f, *parameters)`` is
+        ``log E[p^s (1-p)^f]`` of units that showed these successes and failures. ``index`` of
+        shape (unit,) says which group each unit belongs to; ``s`` and ``f`` have the shape
+        (unit, order), each parameter the shape (draw, group) + own, the result the shape
+        (draw, unit, order). What was seen has the shape (unit,), or (group, unit) for a joint
+        difficulty.
     """
-    given = [pt.tensor(dtype="float64", shape=(1, None, 1)) for _ in range(2)]
-    orders = [pt.tensor(dtype="float64", shape=(1, None, None)) for _ in range(2)]
+    return _compile(structure, _classes(json.loads(structure)), "log_moment")
+
+
+def compile_log_evidence(structure: str) -> Callable[..., np.ndarray]:
+    """Compile the log-probability of counts in one order.
+
+    Returns
+    -------
+    callable
+        ``function(index, successes, failures, *parameters)`` has the shape (draw, unit); of a
+        joint difficulty, whose counts have the shape (group, unit), too.
+    """
+    return _compile(structure, _classes(json.loads(structure)), "log_evidence")
+
+
+def compile_sampler(structure: str) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """Compile what it takes to draw success probabilities given counts.
+
+    Returns
+    -------
+    callable
+        ``function(rng, repeats, index, seen_successes, seen_failures, *parameters)`` draws
+        ``log p`` and ``log(1-p)`` of shape (draw, sum of ``repeats``); other arguments as in
+        `compile_log_moment`.
+    """
+    evaluate, numeric, names = _compile(structure, _classes(json.loads(structure)), "sample")
+
+    def sampler(
+        rng: np.random.Generator, repeats: np.ndarray, *inputs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        arrays = dict(zip(names, evaluate(*inputs), strict=True))
+        return Difficulty.rebuild(numeric, arrays).sample(rng, repeats)
+
+    return sampler
+
+
+# The classes are part of the key: a variant's file can be edited while this process runs.
+@lru_cache(maxsize=64)
+def _compile(structure: str, families: tuple[type[Difficulty], ...], what: str) -> Any:
+    index = pt.lvector("index")
+    joint = families[0].joint
+    seen = [pt.tensor(dtype="float64", shape=(None,) * (2 if joint else 1)) for _ in range(2)]
     inputs = {
-        name: pt.tensor(name, dtype="float64", shape=(None, None, 1) + (None,) * own_ndim)
-        for name, own_ndim in Difficulty.own_dimensions(structure).items()
+        name: pt.tensor(name, dtype="float64", shape=(None,) * (2 + own))
+        for name, own in Difficulty.own_dimensions(structure).items()
     }
-    log_moment = Difficulty.rebuild(structure, inputs).given(*given).log_moment(*orders)
-    return pytensor.function([*given, *orders, *inputs.values()], log_moment)
+    prior = Difficulty.rebuild(structure, inputs)
+    if what == "log_moment":
+        orders = [pt.tensor(dtype="float64", shape=(None, None)) for _ in range(2)]
+        unit = _given(prior, index, seen, axis=True)
+        log_moment = unit.log_moment(*(order[None] for order in orders))
+        return pytensor.function([index, *seen, *orders, *inputs.values()], log_moment)
+    if what == "log_evidence":
+        if prior.joint:
+            evidence = prior.log_evidence_of_rows(*seen)  # type: ignore[attr-defined]
+        else:
+            evidence = prior.at(index).log_evidence(*(x[None] for x in seen))
+        return pytensor.function(
+            [index, *seen, *inputs.values()], evidence, on_unused_input="ignore"
+        )
+    unit = _given(prior, index, seen, axis=False).numeric()
+    found = unit.parameters()
+    evaluate = pytensor.function(
+        [index, *seen, *inputs.values()],
+        [pt.as_tensor(value) for value in found.values()],
+        on_unused_input="ignore",
+    )
+    return evaluate, unit.structure(), list(found)
+
+
+def _given(
+    prior: Difficulty, index: TensorVariable, seen: list[TensorVariable], axis: bool
+) -> Difficulty:
+    # Units given what they showed, with a last batch axis of length one for the orders, or none.
+    if prior.joint:
+        return prior.given_rows(index, *seen, axis=axis)  # type: ignore[attr-defined]
+    if axis:
+        return prior.at(index[:, None]).given(*(x[None, :, None] for x in seen))
+    return prior.at(index).given(*(x[None] for x in seen))
+
+
+def family_of(structure: str) -> type[Difficulty]:
+    """Outermost family of a structure."""
+    return family_named(json.loads(structure)["family"])
+
+
+def _classes(node: dict[str, Any]) -> tuple[type[Difficulty], ...]:
+    inner = [_classes(value) for value in node.values() if isinstance(value, dict)]
+    return (family_named(node["family"]), *(family for part in inner for family in part))
 
 
 def _structure(difficulty: Difficulty) -> dict[str, Any]:
@@ -211,14 +342,14 @@ def _rebuild(node: dict[str, Any], parameters: Mapping[str, Parameter]) -> Diffi
     return family(**values)
 
 
-def _own_dimensions(node: dict[str, Any]) -> dict[str, int]:
+def _own_dimensions(node: dict[str, Any], extra: int = 0) -> dict[str, int]:
     family = family_named(node["family"])
     found: dict[str, int] = {}
     for name, inner in node.items():
         if isinstance(inner, dict):
-            found |= _own_dimensions(inner)
+            found |= _own_dimensions(inner, extra + family.inner_ndim)
         elif name != "family":
-            found[name] = family.own_ndim.get(name, 0)
+            found[name] = extra + family.own_ndim.get(name, 0)
     return found
 
 

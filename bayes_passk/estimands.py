@@ -180,8 +180,14 @@ def _simulator(power: _Power, estimand: str, including_observed: bool) -> Callab
 def _population(
     power: _Power, posterior: Posterior, system: int, k: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    one_cell = np.flatnonzero(posterior.cells.group == system)[:1]
-    return power.expected(posterior, one_cell, k, given_data=False)[:, 0]
+    # Levels of a covariate weigh as much as they have problems.
+    own = np.flatnonzero(posterior.cells.system == system)
+    groups, first, group = np.unique(
+        posterior.cells.group[own], return_index=True, return_inverse=True
+    )
+    share = np.bincount(group, posterior.cells.multiplicity[own], len(groups))
+    expected = power.expected(posterior, own[first], k, given_data=False)
+    return np.einsum("tgk,g->tk", expected, share / share.sum())
 
 
 def _benchmark(
@@ -190,11 +196,11 @@ def _benchmark(
     # A cell of m problems adds the sum of m draws of the power. Where only j < m are simulated,
     # sqrt(m/j) times their sum plus (m - sqrt(m j)) times the mean has the same mean and the same
     # covariance over k, stays between 0 and m, and rises or falls with k as it must.
-    cells = np.flatnonzero(posterior.cells.group == system)
+    cells = np.flatnonzero(posterior.cells.system == system)
     m = posterior.cells.multiplicity[cells]
     j = _simulated_in_each(m)
     weight = np.repeat(np.sqrt(m / j), j)
-    total = _simulated_sum(power, posterior, np.repeat(cells, j), weight, k, rng)
+    total = _simulated_sum(power, posterior, cells, j, weight, k, rng)
     scaled = j < m
     if scaled.any():
         total += _expected_sum(power, posterior, cells[scaled], (m - np.sqrt(m * j))[scaled], k)
@@ -212,16 +218,17 @@ def _simulated_in_each(multiplicity: np.ndarray) -> np.ndarray:
 def _simulated_sum(
     power: _Power,
     posterior: Posterior,
-    units: np.ndarray,
+    cells: np.ndarray,
+    repeats: np.ndarray,
     weight: np.ndarray,
     k: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
     total = np.empty((posterior.n_samples, len(k)))
-    step = max(1, _SIMULATED_BLOCK // len(units))
+    step = max(1, _SIMULATED_BLOCK // len(weight))
     for start in range(0, posterior.n_samples, step):
         rows = slice(start, start + step)
-        log_p, log_q = posterior.difficulty(units, rows).sample(rng)
+        log_p, log_q = posterior.sample(cells, rows, repeats, rng)
         log_base = log_p if power.of_success else log_q
         _sum_of_powers(log_base, weight, k, power.complement, total[rows])
     return total
@@ -243,7 +250,7 @@ def _future_run(
 ) -> np.ndarray:
     # Given the difficulty, the unsolved problems of a cell thin out as k grows: binomially, by
     # the ratio of their chances of failing all the way. One run, solved sets that only grow.
-    cells = np.flatnonzero(posterior.cells.group == system)
+    cells = np.flatnonzero(posterior.cells.system == system)
     m = posterior.cells.multiplicity[cells].astype(np.int64)
     n_problems = m.sum()
     if including_observed:
@@ -289,7 +296,7 @@ def _labelled(
 ) -> xr.Dataset:
     posterior = fit["posterior"]
     sizes = [posterior.sizes[dim] for dim in ("chain", "draw", "system")]
-    largest = np.array([cells.n_attempts[cells.group == i].max() for i in range(sizes[2])])
+    largest = np.array([cells.n_attempts[cells.system == i].max() for i in range(sizes[2])])
     return xr.Dataset(
         {
             power.name: (("chain", "draw", "system", "k"), draws.reshape(*sizes, len(k))),

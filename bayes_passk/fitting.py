@@ -4,6 +4,7 @@ __all__ = ["fit"]
 
 import json
 import time
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import xarray as xr
 from scipy.special import gammaln
 
 from bayes_passk.compiled import CompiledModel, compiled_model
-from bayes_passk.counts import Cells, cells_of, digest, validate
+from bayes_passk.counts import Cells, cells_of, digest, levels_of, validate
 from bayes_passk.diagnostics import diagnose
+from bayes_passk.difficulty import family_of
 from bayes_passk.errors import OptionError, did_you_mean
+from bayes_passk.learning import LearnFrom, learned_counts
 from bayes_passk.pooling import POOLINGS, Pooling
 from bayes_passk.posterior import Posterior
 from bayes_passk.progress import sampling_progress
@@ -29,6 +32,7 @@ def fit(
     variant: str | Path = "beta_binomial",
     *,
     pooling: Pooling = "partial",
+    learn_from: LearnFrom = "all",
     draws: int = 1_000,
     tune: int = 1_000,
     chains: int = 4,
@@ -51,6 +55,11 @@ def fit(
         Name of a variant, or the path of a file that holds one.
     pooling : {"partial", "none", "complete"}
         What the systems share: a population, nothing, or all parameters.
+    learn_from : {"all", "first_successes"}
+        What the difficulty distribution learns from: all attempts, or those up to each problem's
+        third success (`learned_counts`), so that easy problems do not dictate the shape where
+        the hard ones lie. A problem's own posterior always uses all: with ``first_successes``
+        the two are a modular posterior, not one coherent one.
     draws, tune, chains : int
         Draws kept and draws of adaptation for each chain, and the number of chains.
     random_seed : int, optional
@@ -94,18 +103,23 @@ def fit(
         _check_whole(name, value, least)
     seed = _seed(random_seed)
     found = find_variant(variant, **options)
-    cells = cells_of(counts)
+    learned = learned_counts(counts, learn_from, seed)
     with sampling_progress(progress, chains * (draws + tune)) as callback:
-        compiled = compiled_model(found, pooling, counts.sizes["system"])
+        levels, _ = levels_of(counts, found.covariate)
+        compiled = compiled_model(found, pooling, counts.sizes["system"], len(levels))
+        joint = family_of(compiled.difficulty).joint
+        cells = cells_of(counts, by=found.covariate, joint=joint)
+        learned_cells = cells_of(learned, by=found.covariate, joint=joint)
         trace = compiled.sample(
-            cells, draws=draws, tune=tune, chains=chains, random_seed=seed, callback=callback
+            learned_cells, draws=draws, tune=tune, chains=chains, random_seed=seed, callback=callback
         )
-    tree = _assemble(trace, compiled, counts, cells)
+    tree = _assemble(trace, compiled, counts, cells, found.covariate)
     record = _record(found, pooling, compiled, counts, seed) | diagnose(tree)
+    record["learn_from"] = learn_from
     record |= {"draws": draws, "tune": tune, "chains": chains}
     record["seconds"] = round(time.perf_counter() - started, 3)
     tree.attrs["bayes_passk"] = json.dumps(record)
-    tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree))
+    tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree, learned_cells))
     return tree
 
 
@@ -130,11 +144,17 @@ def _seed(random_seed: int | None) -> int:
 
 
 def _assemble(
-    trace: xr.DataTree, compiled: CompiledModel, counts: xr.Dataset, cells: Cells
+    trace: xr.DataTree,
+    compiled: CompiledModel,
+    counts: xr.Dataset,
+    cells: Cells,
+    covariate: str | None,
 ) -> xr.DataTree:
-    systems = counts["system"].to_numpy()
+    labels = {"system": counts["system"].to_numpy()}
+    if covariate is not None:
+        labels[covariate] = np.array(levels_of(counts, covariate)[0], dtype=object)
     posterior, prior = (
-        group.assign_coords(system=systems) if "system" in group.dims else group
+        _labelled(group, covariate, labels)
         for group in (trace["posterior"].to_dataset(), compiled.prior)
     )
     groups = {
@@ -147,15 +167,25 @@ def _assemble(
     return xr.DataTree.from_dict(groups)
 
 
+def _labelled(
+    group: xr.Dataset, covariate: str | None, labels: dict[str, np.ndarray]
+) -> xr.Dataset:
+    if "covariate" in group.dims:
+        group = group.rename({"covariate": covariate})
+    return group.assign_coords({dim: ids for dim, ids in labels.items() if dim in group.dims})
+
+
 def _constants(cells: Cells) -> xr.Dataset:
     return xr.Dataset(
         {
-            "cell_system": ("cell", cells.group),
+            "cell_group": ("cell", cells.group),
+            "cell_system": ("cell", cells.system),
             "cell_n_attempts": ("cell", cells.n_attempts),
             "cell_n_successes": ("cell", cells.n_successes),
             "cell_multiplicity": ("cell", cells.multiplicity),
             "cell_index": (("system", "problem"), cells.index),
-        }
+        },
+        attrs={"n_levels": cells.n_levels},
     )
 
 
@@ -166,6 +196,7 @@ def _record(
         "variant": variant.name,
         "options": dict(variant.options),
         "variant_source": variant.source,
+        "covariate": variant.covariate,
         "pooling": pooling,
         "difficulty": compiled.difficulty,
         "seed": seed,
@@ -174,16 +205,17 @@ def _record(
     }
 
 
-def _log_likelihood(tree: xr.DataTree) -> xr.Dataset:
-    posterior = Posterior.of(tree)
-    cells = posterior.cells
+def _log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.Dataset:
+    # Of one problem in each cell; of a joint difficulty, of one problem with each row of cells.
+    posterior = replace(Posterior.of(tree), cells=cells)
     n, c = cells.n_attempts, cells.n_successes
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    every = np.arange(len(n))
-    log_moment = posterior.log_moment(every, c[:, None], (n - c)[:, None], given_data=False)
+    if posterior.joint:
+        choose = choose.reshape(-1, len(cells.index)).sum(axis=1)
     sizes = tree["posterior"].sizes
-    values = (choose + log_moment[..., 0]).reshape(sizes["chain"], sizes["draw"], -1)
+    values = (choose + posterior.log_evidence()).reshape(sizes["chain"], sizes["draw"], -1)
+    dim = "row" if posterior.joint else "cell"
     return xr.Dataset(
-        {"n_successes": (("chain", "draw", "cell"), values)},
+        {"n_successes": (("chain", "draw", dim), values)},
         coords={name: tree["posterior"][name] for name in ("chain", "draw")},
     )

@@ -32,10 +32,13 @@ class Systems:
     pooling : {"none", "partial", "complete"}
         Whether a parameter is one for each system on its own, drawn from a population of
         systems, or one for all.
+    n_levels : int
+        Levels of the covariate of the problems that the variant asks for, else 1.
     """
 
     size: int
     pooling: Pooling = "partial"
+    n_levels: int = 1
 
     def normal(self, name: str, mu: float, sigma: float, spread: float) -> TensorVariable:
         """Parameter of every system, shape (system,), with a normal prior.
@@ -67,6 +70,43 @@ class Systems:
         mu, sigma = np.float64(mu), np.float64(sigma)
         return self._pooled(name, partial(pm.StudentT, nu=_NU, mu=mu, sigma=sigma), spread)
 
+    def standard_normal(self, name: str, size: int) -> TensorVariable:
+        """Independent standard normals of every system, shape (system, size).
+
+        With complete pooling all systems have the same.
+        """
+        pm.modelcontext(None).add_coord(f"{name}_dim", np.arange(size))
+        if self.pooling == "complete":
+            return pt.repeat(pm.Normal(name, dims=f"{name}_dim")[None], self.size, axis=0)
+        return pm.Normal(name, dims=("system", f"{name}_dim"))
+
+    def crossed(self, name: str, of_system: TensorVariable, spread: float) -> TensorVariable:
+        """Parameter of every system at every level of the covariate, (system, covariate).
+
+        The system's own plus an effect of the level that all systems share (they sum to 0), plus
+        a smaller effect of each combination where there are several systems. Both have a normal
+        population with a log-normal scale around ``spread``, and around a third of it.
+
+        Parameters
+        ----------
+        name : str
+            Name in the posterior.
+        of_system : tensor, shape (system,)
+            What `normal` or `student_t` gave.
+        spread : float
+            How far levels lie apart, as a prior guess.
+        """
+        scale = self._scale(f"{name}_level", spread)
+        level = pm.ZeroSumNormal(f"{name}_level", sigma=scale, dims="covariate")
+        mean = of_system[:, None] + level[None, :]
+        if self.size == 1 or self.pooling == "complete":
+            return pm.Deterministic(name, mean, dims=("system", "covariate"))
+        scale = self._scale(name, spread / 3)
+        return pm.Normal(name, mu=mean, sigma=scale, dims=("system", "covariate"))
+
+    def _scale(self, name: str, spread: float) -> TensorVariable:
+        return pt.exp(pm.Normal(f"{name}_log_spread", np.log(spread), _LOG_SPREAD_SCALE))
+
     def _pooled(
         self, name: str, prior: Callable[..., TensorVariable], spread: float
     ) -> TensorVariable:
@@ -75,5 +115,5 @@ class Systems:
         if self.pooling == "none" or self.size == 1:
             return prior(name, dims="system")
         location = prior(f"{name}_location")
-        log_spread = pm.Normal(f"{name}_log_spread", np.log(spread), _LOG_SPREAD_SCALE)
-        return pm.StudentT(name, nu=_NU, mu=location, sigma=pt.exp(log_spread), dims="system")
+        scale = self._scale(name, spread)
+        return pm.StudentT(name, nu=_NU, mu=location, sigma=scale, dims="system")

@@ -10,8 +10,15 @@ import numpy as np
 import xarray as xr
 
 from bayes_passk.counts import Cells
-from bayes_passk.difficulty import Difficulty, compile_log_moment
+from bayes_passk.difficulty import (
+    Difficulty,
+    compile_log_evidence,
+    compile_log_moment,
+    compile_sampler,
+    family_of,
+)
 from bayes_passk.record import record_of
+from bayes_passk.variant import find_variant, variant_names
 
 # Most numbers that one block of draws × units × orders holds: 32 MB each.
 _BLOCK = 4_194_304
@@ -19,16 +26,17 @@ _BLOCK = 4_194_304
 
 @dataclass(frozen=True)
 class Posterior:
-    """Difficulty parameters of every draw, and the cells that they were learnt from.
+    """Difficulty parameters of every draw, and the cells that problems show.
 
     Parameters
     ----------
     structure : str
         Structure of the difficulty distribution (`Difficulty.structure`).
     parameters : dict of str to ndarray
-        Arrays of shape (sample, system) + own dimensions; a sample is a (chain, draw).
+        Arrays of shape (sample, group) + own dimensions; a sample is a (chain, draw), a group a
+        system, or a system at a level of a covariate.
     cells : Cells
-        Distinct counts of each system.
+        Distinct counts of each group.
     """
 
     structure: str
@@ -38,12 +46,16 @@ class Posterior:
     @classmethod
     def of(cls, fit: xr.DataTree) -> "Posterior":
         """Take the parameters and the cells out of a fit."""
-        structure = record_of(fit)["difficulty"]
+        record = record_of(fit)
+        structure = record["difficulty"]
+        batch = ["system", *([record["covariate"]] if record.get("covariate") else [])]
+        _register(record["variant"])
         stacked = fit["posterior"].to_dataset().stack(sample=("chain", "draw"), create_index=False)
-        parameters = {
-            name: stacked[name].transpose("sample", "system", ...).to_numpy()
-            for name in Difficulty.own_dimensions(structure)
-        }
+        parameters = {}
+        for name in Difficulty.own_dimensions(structure):
+            values = stacked[name].transpose("sample", *batch, ...).to_numpy()
+            shape = (values.shape[0], -1, *values.shape[1 + len(batch) :])
+            parameters[name] = values.reshape(shape)
         return cls(structure, parameters, cells_from_dataset(fit["constant_data"].to_dataset()))
 
     @cached_property
@@ -51,15 +63,20 @@ class Posterior:
         """Number of draws of all chains together."""
         return len(next(iter(self.parameters.values())))
 
-    def difficulty(self, cells: np.ndarray, samples: slice = slice(None)) -> Difficulty:
-        """Difficulty of the problems in some cells given their counts, as arrays of draws.
+    def sample(
+        self,
+        cells: np.ndarray,
+        samples: slice,
+        repeats: np.ndarray,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw ``log p`` and ``log(1-p)`` of problems in some cells given their counts.
 
-        Its parameters have the shape (sample, unit) + own, a unit for each cell named.
+        Returns arrays of shape (sample, sum of ``repeats``): so many problems of each cell.
         """
-        groups = self.cells.group[cells]
-        chosen = {name: value[samples][:, groups] for name, value in self.parameters.items()}
-        successes, failures = (seen[cells] for seen in self._seen)
-        return Difficulty.rebuild(self.structure, chosen).given(successes, failures)
+        function = compile_sampler(self.structure)
+        chosen = (value[samples] for value in self.parameters.values())
+        return function(rng, repeats, self.cells.group[cells], *self._seen(cells), *chosen)
 
     def log_moment(
         self, cells: np.ndarray, s: np.ndarray, f: np.ndarray, *, given_data: bool = True
@@ -81,29 +98,76 @@ class Posterior:
         ndarray, shape (sample, unit, order)
         """
         shape = np.broadcast_shapes(np.shape(s), np.shape(f), (len(cells), 1))
-        orders = [np.array(np.broadcast_to(x, shape), dtype=np.float64)[None] for x in (s, f)]
-        seen = [x[cells][None, :, None] * given_data for x in self._seen]
+        orders = [np.array(np.broadcast_to(x, shape), dtype=np.float64) for x in (s, f)]
+        seen = [x * given_data for x in self._seen(cells)]
         function = compile_log_moment(self.structure)
-        chosen = {n: v[:, self.cells.group[cells], None] for n, v in self.parameters.items()}
         blocks = (
-            function(*seen, *orders, *(value[rows] for value in chosen.values()))
-            for rows in blocks_of(self.n_samples, shape[0] * shape[1])
+            function(
+                self.cells.group[cells],
+                *seen,
+                *orders,
+                *(value[rows] for value in self.parameters.values()),
+            )
+            for rows in self.blocks(shape[0] * shape[1])
         )
         return np.concatenate(list(blocks))
 
+    def log_evidence(self) -> np.ndarray:
+        """Log-probability of the counts of each cell in one order, shape (sample, cell).
+
+        Of a joint difficulty: of each row of cells, shape (sample, row).
+        """
+        function = compile_log_evidence(self.structure)
+        counts = [self.cells.n_successes, self.cells.n_failures]
+        if self.joint:
+            counts = [x.reshape(-1, self._n_groups).T for x in counts]
+        blocks = (
+            function(
+                self.cells.group, *counts, *(value[rows] for value in self.parameters.values())
+            )
+            for rows in self.blocks(len(self.cells.group))
+        )
+        return np.concatenate(list(blocks))
+
+    @cached_property
+    def joint(self) -> bool:
+        """Whether the counts of all systems on a problem bear on each other."""
+        return family_of(self.structure).joint
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """Slices over the draws that keep ``draws × width × own`` below the size of a block."""
+        own = max(int(np.prod(value.shape[2:])) for value in self.parameters.values())
+        return blocks_of(self.n_samples, width * own * (self._n_groups if self.joint else 1))
+
     @property
-    def _seen(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.cells.n_successes, self.cells.n_attempts - self.cells.n_successes
+    def _n_groups(self) -> int:
+        return next(iter(self.parameters.values())).shape[1]
+
+    def _seen(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts = self.cells.n_successes, self.cells.n_failures
+        if not self.joint:
+            return counts[0][cells], counts[1][cells]
+        # The cells of a row stand together, one for each system.
+        row = cells // self._n_groups
+        successes, failures = (x.reshape(-1, self._n_groups).T[:, row] for x in counts)
+        return successes, failures
+
+
+def _register(variant: str) -> None:
+    # A variant of the toolkit may bring a family of its own.
+    if variant in variant_names():
+        find_variant(variant)
 
 
 def cells_from_dataset(constants: xr.Dataset) -> Cells:
     """Cells as they are kept in the ``constant_data`` group of a fit."""
     return Cells(
-        group=constants["cell_system"].to_numpy(),
+        group=constants["cell_group"].to_numpy(),
         n_attempts=constants["cell_n_attempts"].to_numpy(),
         n_successes=constants["cell_n_successes"].to_numpy(),
         multiplicity=constants["cell_multiplicity"].to_numpy(),
         index=constants["cell_index"].to_numpy(),
+        n_levels=int(constants.attrs["n_levels"]),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayes_passk.compiled import prior_draws
-from bayes_passk.difficulty import Difficulty, compile_log_moment
+from bayes_passk.difficulty import Difficulty, compile_log_moment, family_of
 from bayes_passk.unbiased import whole_ks
 from bayes_passk.variant import Option, find_variant
 
@@ -47,9 +47,10 @@ def prior_pass_at_k(
     ks = whole_ks(k)
     prior, structure = prior_draws(find_variant(variant, **options))
     names = Difficulty.own_dimensions(structure)
-    parameters = [prior[name].to_numpy()[0][:, :1, None] for name in names]
-    nothing, zero = np.zeros((1, 1, 1)), np.zeros((1, 1, len(ks)))
-    log_fail = compile_log_moment(structure)(nothing, nothing, zero, ks[None, None], *parameters)
+    parameters = [prior[name].to_numpy()[0] for name in names]
+    index, zero = np.zeros(1, dtype=np.int64), np.zeros((1, len(ks)))
+    nothing = np.zeros((1, 1) if family_of(structure).joint else 1)
+    log_fail = compile_log_moment(structure)(index, nothing, nothing, zero, ks[None], *parameters)
     return xr.Dataset(
         {
             "pass_at_k": (("chain", "draw", "system", "k"), -np.expm1(log_fail)[None]),

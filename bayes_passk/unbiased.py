@@ -93,9 +93,9 @@ def mean_over_cells(cells: Cells, k: np.ndarray, statistic: str) -> np.ndarray:
         NaN where k exceeds the attempts on some problem of the system.
     """
     estimate = _ESTIMATES[statistic]
-    result = np.full((cells.group.max() + 1, len(k)), np.nan)
+    result = np.full((cells.system.max() + 1, len(k)), np.nan)
     for system in range(len(result)):
-        own = cells.group == system
+        own = cells.system == system
         n, c, m = cells.n_attempts[own], cells.n_successes[own], cells.multiplicity[own]
         defined = k <= n.min()
         values = estimate(n[:, None], c[:, None], k[None, defined])

@@ -2,7 +2,8 @@
 
 A variant is a Python file with a function ``difficulty(systems)`` that puts priors over the
 systems (`bayes_passk.pooling.Systems`) and returns the difficulty distribution that they make.
-Keyword-only arguments with defaults are its options.
+Keyword-only arguments with defaults are its options; one named ``by`` is the name of a covariate
+of the problems that splits each system into groups (`Systems.crossed`).
 """
 
 __all__ = ["Variant", "find_variant", "variant_names"]
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from bayes_passk.errors import OptionError, UnknownNameError, VariantError, did_you_mean
 
@@ -38,6 +40,8 @@ class Variant:
         Digest of the file's text, so that a fit says which text it was made with.
     description : str
         First line of the file's docstring.
+    covariate : str or None
+        Covariate of the problems that splits each system: the option ``by``, if there is one.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Variant:
     options: tuple[tuple[str, Option], ...]
     source: str
     description: str
+    covariate: str | None = None
 
 
 def find_variant(variant: str | Path, **options: Option) -> Variant:
@@ -76,10 +81,12 @@ def find_variant(variant: str | Path, **options: Option) -> Variant:
     build = getattr(module, "difficulty", None)
     if not inspect.isfunction(build):
         raise VariantError(f"{path}: expected a function difficulty(systems), found none")
+    covariate = (_options(build) | options).get("by")
     _check_options(path.stem, build, options)
     description = (inspect.getdoc(module) or path.stem).splitlines()[0]
     source = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Variant(path.stem, build, tuple(sorted(options.items())), source, description)
+    chosen = tuple(sorted(options.items()))
+    return Variant(path.stem, build, chosen, source, description, covariate)
 
 
 def variant_names() -> list[str]:
@@ -123,9 +130,13 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
+def _options(build: Callable) -> dict[str, Any]:
+    known = inspect.signature(build).parameters.items()
+    return {key: p.default for key, p in known if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
 def _check_options(name: str, build: Callable, options: dict[str, Option]) -> None:
-    known = inspect.signature(build).parameters
-    allowed = [key for key, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    allowed = _options(build)
     for option in options:
         if option not in allowed:
             listed = ", ".join(allowed) or "none"

@@ -25,6 +25,6 @@ def fit_with(counts, alpha, beta, n_draws=4000):
         "constant_data": _constants(cells_of(counts)),
     }
     tree = xr.DataTree.from_dict(groups)
-    record = {"difficulty": Beta(ones, ones).structure(), "seed": 7}
+    record = {"difficulty": Beta(ones, ones).structure(), "seed": 7, "variant": "beta_binomial"}
     tree.attrs["bayes_passk"] = json.dumps(record)
     return tree
