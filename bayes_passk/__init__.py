@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any
 from bayes_passk._version import __version__
 
 if TYPE_CHECKING:
+    from bayes_passk.baselines import (
+        beta_binomial_mle,
+        bootstrap_interval,
+        discretized_beta,
+        power_law_regression,
+    )
+    from bayes_passk.checks import check_fit, check_held_out, predictive_draws, prior_sensitivity
+    from bayes_passk.compare import compare_variants, stacked_pass_at_k
     from bayes_passk.counts import (
         cells_of,
         counts_from_arrays,
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from bayes_passk.datasets import load_smollm2
     from bayes_passk.errors import BayesPasskError
     from bayes_passk.estimands import fail_at_k, pass_at_k, pass_hat_k
+    from bayes_passk.extrapolate import extrapolation, side_by_side
     from bayes_passk.fitting import fit
     from bayes_passk.frames import counts_from_frame
     from bayes_passk.plots.pass_at_k import plot_pass_at_k
@@ -31,9 +40,18 @@ if TYPE_CHECKING:
     from bayes_passk.store import check_fit_path, load_fit, save_fit
     from bayes_passk.summaries import summary
     from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
+    from bayes_passk.unsolvable_share import unsolvable
     from bayes_passk.variant import find_variant, variant_names
 
 _MODULES = {
+    "baselines": (
+        "beta_binomial_mle",
+        "bootstrap_interval",
+        "discretized_beta",
+        "power_law_regression",
+    ),
+    "checks": ("check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"),
+    "compare": ("compare_variants", "stacked_pass_at_k"),
     "counts": (
         "cells_of",
         "counts_from_arrays",
@@ -47,6 +65,7 @@ _MODULES = {
     "datasets": ("load_smollm2",),
     "errors": ("BayesPasskError",),
     "estimands": ("fail_at_k", "pass_at_k", "pass_hat_k"),
+    "extrapolate": ("extrapolation", "side_by_side"),
     "fitting": ("fit",),
     "frames": ("counts_from_frame",),
     "plots.pass_at_k": ("plot_pass_at_k",),
@@ -56,6 +75,7 @@ _MODULES = {
     "store": ("check_fit_path", "load_fit", "save_fit"),
     "summaries": ("summary",),
     "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),
+    "unsolvable_share": ("unsolvable",),
     "variant": ("find_variant", "variant_names"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

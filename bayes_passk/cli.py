@@ -42,6 +42,13 @@ class Pooling(StrEnum):
     complete = "complete"
 
 
+class LearnFrom(StrEnum):
+    """Which attempts the difficulty distribution learns from."""
+
+    all = "all"
+    first_successes = "first_successes"
+
+
 class Estimand(StrEnum):
     """What a curve is of."""
 
@@ -127,6 +134,9 @@ def fit(
     draws: Annotated[int, typer.Option(help="Draws a chain.")] = 1_000,
     tune: Annotated[int, typer.Option(help="Draws of adaptation a chain.")] = 1_000,
     chains: Annotated[int, typer.Option(help="Number of chains.")] = 4,
+    learn_from: Annotated[
+        LearnFrom, typer.Option(help="All attempts, or those up to each problem's third success.")
+    ] = LearnFrom.all,
     max_attempts: Annotated[
         int | None, typer.Option(help="Thin every problem to at most so many attempts.")
     ] = None,
@@ -142,7 +152,7 @@ def fit(
     read = bp.read_counts(paths, format=from_format, **policy)
     if max_attempts is not None:
         read = bp.thin(read, max_attempts, 0 if seed is None else seed)
-    options = {"pooling": pooling.value, "draws": draws, "tune": tune, "chains": chains}
+    options = {"pooling": pooling.value, "learn_from": learn_from.value, "draws": draws, "tune": tune, "chains": chains}
     fitted = bp.fit(read, variant, random_seed=seed, **options)  # type: ignore[arg-type]
     bp.save_fit(fitted, out)
     output.print_fit(fitted, out, time.perf_counter() - started, format)
@@ -168,6 +178,19 @@ def curve(
         output.draw_curve(loaded, ks, estimand.value, ci_prob, plot)
     output.print_curve(table, format)
     output.warn(bp.record_of(loaded)["warnings"])
+
+
+@app.command()
+def variants(
+    fits: Annotated[list[Path], typer.Argument(metavar="FIT FIT..", help="Fits of one dataset.")],
+    format: AsFormat = Format.table,
+) -> None:
+    """Compare fits of the same counts by leaving one problem out; weights are of stacking."""
+    loaded = {str(path): bp.load_fit(path) for path in fits}
+    names = [bp.record_of(fit)["variant"] for fit in loaded.values()]
+    unique = len(set(names)) == len(names)
+    named = dict(zip(names if unique else loaded, loaded.values(), strict=True))
+    output.print_variants(bp.compare_variants(named), format)
 
 
 @app.command()

@@ -13,6 +13,7 @@ import xarray as xr
 
 from bayes_passk.counts import Cells
 from bayes_passk.errors import FitError
+from bayes_passk.laws import check_laws
 from bayes_passk.model import build_model
 from bayes_passk.pooling import Pooling
 from bayes_passk.variant import Variant
@@ -85,12 +86,15 @@ class CompiledModel:
             raise
 
     def _with(self, cells: Cells) -> Any:
-        return self.sampler.with_data(
-            group=cells.group,
-            n_attempts=cells.n_attempts,
-            multiplicity=cells.multiplicity,
-            cell_successes=cells.n_successes,
-        )
+        data = {
+            "group": cells.group,
+            "n_attempts": cells.n_attempts,
+            "multiplicity": cells.multiplicity,
+            "cell_successes": cells.n_successes,
+        }
+        # A joint difficulty knows a cell's system by its place, so its density has no group.
+        known = {variable.name for variable in self.sampler.shared_var_keys}
+        return self.sampler.with_data(**{name: data[name] for name in data.keys() & known})
 
 
 def compiled_model(
@@ -119,10 +123,13 @@ def _compile(
     model, difficulty = build_model(
         variant, _placeholder(n_systems), n_systems, pooling, n_levels
     )
+    prior = _prior(model)
+    if variant.path is not None:
+        check_laws(variant.path, difficulty.structure(), prior)
     sampler = nutpie.compile_pymc_model(model)
     plain = len(model.free_RVs) <= _PLAIN_PARAMETERS or pooling == "partial"
     settings = _PLAIN if plain else _BENT
-    return CompiledModel(model, sampler, difficulty.structure(), _prior(model), settings)
+    return CompiledModel(model, sampler, difficulty.structure(), prior, settings)
 
 
 def _placeholder(n_systems: int) -> Cells:

@@ -163,7 +163,7 @@ class SharedMixture(Mixture):
         """
         wide = self.map(lambda value: pt.expand_dims(value, -2))
         evidence = wide._of_components(successes, failures).sum(axis=-3)
-        log_weight = _normalised(self.log_weight)[..., :1, :]
+        log_weight = _normalised(self.log_weight)[..., 0, :][..., None, :]
         return pt.logsumexp(log_weight + evidence, axis=-1)
 
     def given_rows(self, index: Any, successes: Any, failures: Any, *, axis: bool) -> Mixture:

@@ -54,7 +54,7 @@ def _varying(posterior: xr.Dataset) -> xr.Dataset:
     chosen = [
         name
         for name, array in posterior.data_vars.items()
-        if (array.std(("chain", "draw")) > 0).all()
+        if (array.max(("chain", "draw")) > array.min(("chain", "draw"))).all()
     ]
     return posterior[chosen]
 

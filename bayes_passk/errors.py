@@ -2,6 +2,7 @@
 
 __all__ = [
     "BayesPasskError",
+    "ComparisonError",
     "CountsError",
     "FitError",
     "MissingExtraError",
@@ -35,6 +36,10 @@ class NotDefinedError(BayesPasskError, ValueError):
 
 class FitError(BayesPasskError, ValueError):
     """A fit that cannot be made, or that does not belong to these counts."""
+
+
+class ComparisonError(BayesPasskError, ValueError):
+    """Fits that cannot be set against each other."""
 
 
 class VariantError(BayesPasskError, ValueError):

@@ -1,6 +1,6 @@
 """Fit a variant to counts with NUTS."""
 
-__all__ = ["fit"]
+__all__ = ["fit", "log_likelihood_of"]
 
 import json
 import time
@@ -22,6 +22,8 @@ from bayes_passk.learning import LearnFrom, learned_counts
 from bayes_passk.pooling import POOLINGS, Pooling
 from bayes_passk.posterior import Posterior
 from bayes_passk.progress import sampling_progress
+from bayes_passk.record import record_of
+from bayes_passk.unsolvable_share import tail_warnings
 from bayes_passk.variant import Option, Variant, find_variant
 
 _VERSIONED = ("bayes-passk", "pymc", "nutpie", "pytensor", "arviz", "numpy")
@@ -119,6 +121,8 @@ def fit(
     record |= {"draws": draws, "tune": tune, "chains": chains}
     record["seconds"] = round(time.perf_counter() - started, 3)
     tree.attrs["bayes_passk"] = json.dumps(record)
+    record["warnings"] += tail_warnings(tree)
+    tree.attrs["bayes_passk"] = json.dumps(record)
     tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree, learned_cells))
     return tree
 
@@ -205,16 +209,23 @@ def _record(
     }
 
 
-def _log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.Dataset:
-    # Of one problem in each cell; of a joint difficulty, of one problem with each row of cells.
-    posterior = replace(Posterior.of(tree), cells=cells)
+def log_likelihood_of(fit: xr.DataTree, cells: Cells) -> np.ndarray:
+    """Log-likelihood of one problem in each cell, shape (sample, cell).
+
+    Of a joint difficulty, of one problem with each row of cells, shape (sample, row).
+    """
+    posterior = replace(Posterior.of(fit), cells=cells)
     n, c = cells.n_attempts, cells.n_successes
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
     if posterior.joint:
         choose = choose.reshape(-1, len(cells.index)).sum(axis=1)
+    return choose + posterior.log_evidence()
+
+
+def _log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.Dataset:
     sizes = tree["posterior"].sizes
-    values = (choose + posterior.log_evidence()).reshape(sizes["chain"], sizes["draw"], -1)
-    dim = "row" if posterior.joint else "cell"
+    values = log_likelihood_of(tree, cells).reshape(sizes["chain"], sizes["draw"], -1)
+    dim = "row" if family_of(record_of(tree)["difficulty"]).joint else "cell"
     return xr.Dataset(
         {"n_successes": (("chain", "draw", dim), values)},
         coords={name: tree["posterior"][name] for name in ("chain", "draw")},

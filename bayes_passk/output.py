@@ -6,6 +6,7 @@ __all__ = [
     "print_counts",
     "print_curve",
     "print_fit",
+    "print_variants",
     "say",
     "say_held_out",
     "warn",
@@ -99,6 +100,17 @@ def print_fit(fit: xr.DataTree, path: Path, seconds: float, format: str) -> None
     table = pd.DataFrame([shown]).drop(columns="warnings")
     _print_csv(table) if format == "csv" else _print_table(table, "Fit")
     warn(record["warnings"])
+
+
+def print_variants(table: pd.DataFrame, format: str) -> None:
+    """Print a comparison of variants."""
+    contract = ["variant", "elpd_loo", "se", "weight", "p_loo", "pareto_k_max", "n_exact"]
+    if format == "json":
+        _print_json(table[contract].to_dict("records"))
+    elif format == "csv":
+        _print_csv(table[contract])
+    else:
+        _print_table(table.round(2), "Variants, best first")
 
 
 def print_curve(table: pd.DataFrame, format: str) -> None:

@@ -42,6 +42,8 @@ class Variant:
         First line of the file's docstring.
     covariate : str or None
         Covariate of the problems that splits each system: the option ``by``, if there is one.
+    path : str or None
+        The file, where the variant was named by its path.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Variant:
     source: str
     description: str
     covariate: str | None = None
+    path: str | None = None
 
 
 def find_variant(variant: str | Path, **options: Option) -> Variant:
@@ -86,7 +89,8 @@ def find_variant(variant: str | Path, **options: Option) -> Variant:
     description = (inspect.getdoc(module) or path.stem).splitlines()[0]
     source = hashlib.sha256(path.read_bytes()).hexdigest()
     chosen = tuple(sorted(options.items()))
-    return Variant(path.stem, build, chosen, source, description, covariate)
+    named_by_path = str(path) if str(variant).endswith(".py") else None
+    return Variant(path.stem, build, chosen, source, description, covariate, named_by_path)
 
 
 def variant_names() -> list[str]:

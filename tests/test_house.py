@@ -62,9 +62,10 @@ def test_no_path_of_a_machine_and_no_registry():
 def test_imports_point_down():
     # Each module may import only what stands before it; commands and plots come last.
     order = (
-        "errors files special difficulty pooling variant counts outcomes frames readers datasets "
-        "record unbiased posterior model compiled progress diagnostics fitting store estimands "
-        "summaries predictive plots output cli"
+        "errors files special difficulty composed quadrature logit_density pooling variant counts "
+        "learning outcomes frames readers datasets record unbiased posterior model laws compiled "
+        "progress diagnostics unsolvable_share fitting store estimands summaries predictive "
+        "baselines leave_one_out compare checks extrapolate plots output cli"
     ).split()
     for path in tracked():
         if path.parent.name == "bayes_passk" and path.stem in order:

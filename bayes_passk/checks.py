@@ -1,0 +1,305 @@
+"""Does a fit describe the counts it was made from? Predictive checks and prior sensitivity."""
+
+__all__ = ["check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"]
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pymc as pm
+import xarray as xr
+from arviz_stats import psense_summary
+
+from bayes_passk.compiled import compiled_model
+from bayes_passk.counts import cells_of, levels_of
+from bayes_passk.errors import OptionError, VariantError
+from bayes_passk.fitting import fit as fit_counts
+from bayes_passk.posterior import Posterior
+from bayes_passk.record import record_of
+from bayes_passk.unbiased import mean_over_cells
+from bayes_passk.variant import Option, find_variant, variant_names
+
+# Replications of the counts; the Monte Carlo error of a tail probability is then below 0.02.
+_REPLICATIONS = 500
+# Most problems × replications held at once.
+_MOST = 50_000_000
+
+
+def predictive_draws(fit: xr.DataTree) -> xr.DataTree:
+    """Counts replicated from a fit, as arviz-plots takes them.
+
+    Each replication draws the parameters from the posterior, a new success probability for each
+    problem from the difficulty distribution, and as many attempts as were made. It asks whether
+    problems like these come out of the difficulty distribution.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior_predictive`` and ``observed_data``, ``n_successes`` over (``system``,
+        ``problem``), for any ``plot_ppc_*`` of arviz-plots.
+
+    Examples
+    --------
+    >>> from bayes_passk import counts_from_arrays, fit
+    >>> tree = fit(counts_from_arrays([20] * 8, [0, 0, 0, 1, 2, 5, 9, 20]), random_seed=1)
+    >>> dict(predictive_draws(tree)["posterior_predictive"].sizes)
+    {'chain': 1, 'draw': 500, 'system': 1, 'problem': 8}
+    """
+    posterior = Posterior.of(fit)
+    counts = fit["observed_data"].to_dataset()
+    replicated = _replicate(posterior, np.random.default_rng([record_of(fit)["seed"], 1]))
+    labels = {dim: counts[dim] for dim in ("system", "problem")}
+    drawn = xr.Dataset(
+        {"n_successes": (("chain", "draw", "system", "problem"), replicated[None])},
+        coords=labels,
+    )
+    observed = counts[["n_successes"]].drop_attrs()
+    return xr.DataTree.from_dict({"posterior_predictive": drawn, "observed_data": observed})
+
+
+def check_fit(fit: xr.DataTree, k: int | None = None) -> pd.DataFrame:
+    r"""Compare the counts with replications of them from the fit.
+
+    The statistics are those that extrapolation hangs on: the share of problems never solved, the
+    share always solved, the mean and spread of the success rates, and pass@k by the unbiased
+    estimate.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Result of `fit` or `load_fit`.
+    k : int, optional
+        For the unbiased pass@k; by default the smallest number of attempts on any problem.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a system and statistic: ``system``, ``statistic``, ``observed``, ``mean``, ``lower``
+        and ``upper`` (95 % of the replications), ``p_value`` (two-sided) and ``fits`` (false where
+        the observed value lies outside).
+
+    Raises
+    ------
+    OptionError
+        k exceeds the attempts on some problem.
+
+    Examples
+    --------
+    >>> from bayes_passk import counts_from_arrays, fit
+    >>> tree = fit(counts_from_arrays([20] * 8, [0, 0, 0, 1, 2, 5, 9, 20]), random_seed=1)
+    >>> bool(check_fit(tree)["fits"].all())
+    True
+    """
+    drawn = predictive_draws(fit)
+    n = fit["observed_data"]["n_attempts"].values
+    observed = drawn["observed_data"]["n_successes"].values
+    replicated = drawn["posterior_predictive"]["n_successes"].values[0]
+    rows = []
+    for i, system in enumerate(fit["observed_data"]["system"].values):
+        made = n[i] > 0
+        at = _largest_k(n[i][made], k)
+        seen = _statistics(n[i][made], observed[None, i][:, made], at)
+        again = _statistics(n[i][made], replicated[:, i][:, made], at)
+        rows += [_row(str(system), name, seen[name][0], again[name]) for name in seen]
+    return pd.DataFrame(rows)
+
+
+def check_held_out(
+    counts: xr.Dataset,
+    variant: str | Path = "beta_binomial",
+    *,
+    share: float = 0.5,
+    random_seed: int = 0,
+    **options: Any,
+) -> pd.DataFrame:
+    """Fit a random part of each problem's attempts, and predict the others.
+
+    Parameters
+    ----------
+    counts : xarray.Dataset
+        Counts, at least two attempts on each problem attempted.
+    variant : str or Path
+        What is fitted.
+    share : float
+        Share of the attempts that are fitted.
+    random_seed : int
+        Of the division, the fit and the prediction.
+    **options
+        Further arguments of `fit`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a system: ``system``, ``observed`` (successes in the held-out attempts, by problem on
+        average), ``mean``, ``lower`` and ``upper`` (90 %), ``coverage_90`` (share of problems whose
+        held-out successes lie inside their own interval) and ``log_score`` (mean log probability
+        of a problem's held-out counts).
+
+    Examples
+    --------
+    >>> from bayes_passk import counts_from_arrays
+    >>> counts = counts_from_arrays([20] * 8, [0, 0, 0, 1, 2, 5, 9, 20])
+    >>> float(check_held_out(counts, random_seed=1)["coverage_90"].iloc[0]) > 0.5
+    True
+    """
+    if not 0 < share < 1:
+        raise OptionError(f"share: expected a number between 0 and 1, got {share!r}")
+    n, c = (counts[name].values for name in ("n_attempts", "n_successes"))
+    kept = np.ceil(share * n).astype(np.int64)
+    rng = np.random.default_rng(random_seed)
+    first = rng.hypergeometric(c, n - c, kept)
+    dims = ("system", "problem")
+    half = counts.assign(n_attempts=(dims, kept), n_successes=(dims, first))
+    tree = fit_counts(half, variant, random_seed=random_seed, **options)
+    posterior = Posterior.of(tree)
+    rest, later = n - kept, c - first
+    rows = []
+    for i, system in enumerate(counts["system"].values):
+        held = np.flatnonzero(rest[i] > 0)
+        cells = posterior.cells.index[i, held]
+        p = np.exp(posterior.sample(cells, slice(None, None, _thinning(posterior)), _ones(held), rng)[0])
+        drawn = rng.binomial(rest[i, held], p)
+        low, high = np.quantile(drawn, [0.05, 0.95], axis=0, method="inverted_cdf")
+        total = drawn.mean(axis=1)
+        score = posterior.log_moment(
+            cells, later[i, held][:, None], (rest[i, held] - later[i, held])[:, None]
+        )[..., 0]
+        rows.append(
+            {
+                "system": str(system),
+                "observed": float(later[i, held].mean()),
+                "mean": float(total.mean()),
+                "lower": float(np.quantile(total, 0.05)),
+                "upper": float(np.quantile(total, 0.95)),
+                "coverage_90": float(
+                    ((later[i, held] >= low) & (later[i, held] <= high)).mean()
+                ),
+                "log_score": float(np.log(np.exp(score).mean(axis=0)).mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def prior_sensitivity(
+    fit: xr.DataTree, variant: str | Path | None = None, **options: Option
+) -> pd.DataFrame:
+    """Power-scaling sensitivity: does the posterior move with the prior, or with the data?
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Result of `fit` or `load_fit`.
+    variant : str or Path, optional
+        The variant's file, where it is not one of the toolkit's.
+    **options
+        Its options, where they differ from the defaults.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ArviZ's ``psense_summary``: sensitivity to ``prior`` and ``likelihood``, and a
+        ``diagnosis``, for each parameter that has a prior. (Kallioinen et al. 2023,
+        arXiv 2107.14054.)
+
+    Raises
+    ------
+    VariantError
+        The variant came from a file that is not named.
+    """
+    record = record_of(fit)
+    if variant is None:
+        if record["variant"] not in variant_names():
+            raise VariantError(
+                f"the fit's variant {record['variant']!r} came from a file: "
+                "pass its path, prior_sensitivity(fit, 'mine.py')"
+            )
+        variant, options = record["variant"], record["options"]
+    found = find_variant(variant, **options)
+    counts = fit["observed_data"].to_dataset()
+    levels, _ = levels_of(counts, record["covariate"])
+    compiled = compiled_model(found, record["pooling"], counts.sizes["system"], len(levels))
+    names = [variable.name for variable in compiled.model.free_RVs]
+    posterior = fit["posterior"].to_dataset()[names]
+    if record["covariate"]:
+        posterior = posterior.rename({record["covariate"]: "covariate"})
+    posterior = posterior.drop_vars([d for d in ("system", "covariate") if d in posterior.coords])
+    with compiled.model:
+        tree = pm.compute_log_prior(
+            xr.DataTree.from_dict({"posterior": posterior}), progressbar=False
+        )
+    cells = cells_of(counts, by=record["covariate"])
+    likelihood = fit["log_likelihood"].to_dataset()
+    if "cell" in likelihood.dims:
+        likelihood = likelihood * xr.DataArray(cells.multiplicity, dims="cell")
+    tree["log_likelihood"] = xr.DataTree(likelihood)
+    return psense_summary(tree, var_names=names)
+
+
+def _replicate(posterior: Posterior, rng: np.random.Generator) -> np.ndarray:
+    index = posterior.cells.index
+    if _REPLICATIONS * index.size > _MOST:
+        raise OptionError(
+            f"expected at most {_MOST // _REPLICATIONS:,} pairs to replicate, got {index.size:,}: "
+            "select fewer problems"
+        )
+    cells = posterior.cells
+    prior = replace(
+        posterior,
+        cells=replace(cells, n_attempts=0 * cells.n_attempts, n_successes=0 * cells.n_successes),
+    )
+    draws = slice(None, None, _thinning(posterior))
+    n = cells.n_attempts[index].astype(np.int64).ravel()
+    p = np.exp(prior.sample(index.ravel(), draws, np.ones(index.size, dtype=np.int64), rng)[0])
+    return rng.binomial(n, p).reshape(-1, *index.shape)[:_REPLICATIONS]
+
+
+def _thinning(posterior: Posterior) -> int:
+    return max(1, posterior.n_samples // _REPLICATIONS)
+
+
+def _ones(values: np.ndarray) -> np.ndarray:
+    return np.ones(len(values), dtype=np.int64)
+
+
+def _largest_k(n: np.ndarray, k: int | None) -> int:
+    if k is None:
+        return int(n.min())
+    if k > n.min():
+        raise OptionError(f"k: expected at most the smallest n, {n.min()}, got {k}")
+    return k
+
+
+def _statistics(n: np.ndarray, c: np.ndarray, k: int) -> dict[str, np.ndarray]:
+    # c has the shape (replication, problem).
+    rate = c / n
+    return {
+        "share never solved": (c == 0).mean(axis=1),
+        "share always solved": (c == n).mean(axis=1),
+        "mean success rate": rate.mean(axis=1),
+        "sd of success rates": rate.std(axis=1),
+        f"pass@{k}": np.array([_unbiased(n, row, k) for row in c]),
+    }
+
+
+def _unbiased(n: np.ndarray, c: np.ndarray, k: int) -> float:
+    from bayes_passk.counts import counts_from_arrays
+
+    cells = cells_of(counts_from_arrays(n, c))
+    return float(mean_over_cells(cells, np.array([float(k)]), "pass_at_k")[0, 0])
+
+
+def _row(system: str, name: str, observed: float, replicated: np.ndarray) -> dict[str, Any]:
+    lower, upper = np.quantile(replicated, [0.025, 0.975])
+    below, above = (replicated <= observed).mean(), (replicated >= observed).mean()
+    return {
+        "system": system,
+        "statistic": name,
+        "observed": float(observed),
+        "mean": float(replicated.mean()),
+        "lower": float(lower),
+        "upper": float(upper),
+        "p_value": float(min(1.0, 2 * min(below, above))),
+        "fits": bool(lower <= observed <= upper),
+    }
