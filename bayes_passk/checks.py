@@ -13,7 +13,7 @@ import xarray as xr
 from arviz_stats import psense_summary
 
 from bayes_passk.compiled import compiled_model
-from bayes_passk.counts import cells_of, levels_of
+from bayes_passk.counts import cells_of, counts_from_arrays, levels_of
 from bayes_passk.errors import OptionError, VariantError
 from bayes_passk.fitting import fit as fit_counts
 from bayes_passk.posterior import Posterior
@@ -93,11 +93,12 @@ def check_fit(fit: xr.DataTree, k: int | None = None) -> pd.DataFrame:
     True
     """
     drawn = predictive_draws(fit)
-    n = fit["observed_data"]["n_attempts"].values
-    observed = drawn["observed_data"]["n_successes"].values
-    replicated = drawn["posterior_predictive"]["n_successes"].values[0]
+    counts = fit["observed_data"].to_dataset()
+    n = counts["n_attempts"].values
+    observed = counts["n_successes"].values
+    replicated = drawn["posterior_predictive"].to_dataset()["n_successes"].values[0]
     rows = []
-    for i, system in enumerate(fit["observed_data"]["system"].values):
+    for i, system in enumerate(counts["system"].values):
         made = n[i] > 0
         at = _largest_k(n[i][made], k)
         seen = _statistics(n[i][made], observed[None, i][:, made], at)
@@ -159,7 +160,9 @@ def check_held_out(
     for i, system in enumerate(counts["system"].values):
         held = np.flatnonzero(rest[i] > 0)
         cells = posterior.cells.index[i, held]
-        p = np.exp(posterior.sample(cells, slice(None, None, _thinning(posterior)), _ones(held), rng)[0])
+        p = np.exp(
+            posterior.sample(cells, slice(None, None, _thinning(posterior)), _ones(held), rng)[0]
+        )
         drawn = rng.binomial(rest[i, held], p)
         low, high = np.quantile(drawn, [0.05, 0.95], axis=0, method="inverted_cdf")
         total = drawn.mean(axis=1)
@@ -173,9 +176,7 @@ def check_held_out(
                 "mean": float(total.mean()),
                 "lower": float(np.quantile(total, 0.05)),
                 "upper": float(np.quantile(total, 0.95)),
-                "coverage_90": float(
-                    ((later[i, held] >= low) & (later[i, held] <= high)).mean()
-                ),
+                "coverage_90": float(((later[i, held] >= low) & (later[i, held] <= high)).mean()),
                 "log_score": float(np.log(np.exp(score).mean(axis=0)).mean()),
             }
         )
@@ -185,7 +186,7 @@ def check_held_out(
 def prior_sensitivity(
     fit: xr.DataTree, variant: str | Path | None = None, **options: Option
 ) -> pd.DataFrame:
-    """Power-scaling sensitivity: does the posterior move with the prior, or with the data?
+    """Power-scaling sensitivity: how far the posterior moves with the prior, and with the data.
 
     Parameters
     ----------
@@ -284,8 +285,6 @@ def _statistics(n: np.ndarray, c: np.ndarray, k: int) -> dict[str, np.ndarray]:
 
 
 def _unbiased(n: np.ndarray, c: np.ndarray, k: int) -> float:
-    from bayes_passk.counts import counts_from_arrays
-
     cells = cells_of(counts_from_arrays(n, c))
     return float(mean_over_cells(cells, np.array([float(k)]), "pass_at_k")[0, 0])
 

@@ -152,7 +152,13 @@ def fit(
     read = bp.read_counts(paths, format=from_format, **policy)
     if max_attempts is not None:
         read = bp.thin(read, max_attempts, 0 if seed is None else seed)
-    options = {"pooling": pooling.value, "learn_from": learn_from.value, "draws": draws, "tune": tune, "chains": chains}
+    options = {
+        "pooling": pooling.value,
+        "learn_from": learn_from.value,
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+    }
     fitted = bp.fit(read, variant, random_seed=seed, **options)  # type: ignore[arg-type]
     bp.save_fit(fitted, out)
     output.print_fit(fitted, out, time.perf_counter() - started, format)

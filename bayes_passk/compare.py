@@ -142,7 +142,9 @@ def _named(fits: Fits) -> dict[str, xr.DataTree]:
         values = {name: record_of(fit)[key] for name, fit in named.items()}
         if len(set(values.values())) > 1:
             listed = ", ".join(f"{name}: {str(value)[:12]}" for name, value in values.items())
-            raise ComparisonError(f"expected fits of the same {what}, got different ones ({listed})")
+            raise ComparisonError(
+                f"expected fits of the same {what}, got different ones ({listed})"
+            )
     return named
 
 

@@ -117,12 +117,8 @@ def prior_draws(variant: Variant) -> tuple[xr.Dataset, str]:
     return _prior(model), difficulty.structure()
 
 
-def _compile(
-    variant: Variant, pooling: Pooling, n_systems: int, n_levels: int
-) -> CompiledModel:
-    model, difficulty = build_model(
-        variant, _placeholder(n_systems), n_systems, pooling, n_levels
-    )
+def _compile(variant: Variant, pooling: Pooling, n_systems: int, n_levels: int) -> CompiledModel:
+    model, difficulty = build_model(variant, _placeholder(n_systems), n_systems, pooling, n_levels)
     prior = _prior(model)
     if variant.path is not None:
         check_laws(variant.path, difficulty.structure(), prior)

@@ -62,8 +62,8 @@ def extrapolation(
     table = pd.concat(parts, ignore_index=True)
     grouped = table.groupby(["system", "k"], sort=False)
     apart = grouped["median"].transform("max") - grouped["median"].transform("min")
-    width = (table["upper"] - table["lower"]).groupby([table["system"], table["k"]]).transform(
-        "mean"
+    width = (
+        (table["upper"] - table["lower"]).groupby([table["system"], table["k"]]).transform("mean")
     )
     table["disagreement"] = np.where(len(fits) > 1, apart / width, np.nan)
     return table

@@ -113,7 +113,12 @@ def fit(
         cells = cells_of(counts, by=found.covariate, joint=joint)
         learned_cells = cells_of(learned, by=found.covariate, joint=joint)
         trace = compiled.sample(
-            learned_cells, draws=draws, tune=tune, chains=chains, random_seed=seed, callback=callback
+            learned_cells,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            random_seed=seed,
+            callback=callback,
         )
     tree = _assemble(trace, compiled, counts, cells, found.covariate)
     record = _record(found, pooling, compiled, counts, seed) | diagnose(tree)

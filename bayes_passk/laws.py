@@ -37,9 +37,7 @@ def check_laws(where: str, structure: str, prior: xr.Dataset) -> None:
     if "covariate" in stacked.dims:
         arrays = [array[:, :, 0] for array in arrays]
     s, f = (x.reshape(1, -1) for x in np.meshgrid(_ORDERS, _ORDERS, indexing="ij"))
-    index, seen = np.zeros(1, dtype=np.int64), np.zeros(
-        (1, 1) if family_of(structure).joint else 1
-    )
+    index, seen = np.zeros(1, dtype=np.int64), np.zeros((1, 1) if family_of(structure).joint else 1)
     values = compile_log_moment(structure)(index, seen, seen, s, f, *arrays)[:, 0]
     grid = values.reshape(-1, len(_ORDERS), len(_ORDERS))
     broken = {

@@ -1,6 +1,6 @@
 """Leave one problem out: how well a fit predicts the counts of each problem from the others."""
 
-__all__ = ["LeaveOneOut", "leave_one_out", "learned_cells"]
+__all__ = ["LeaveOneOut", "learned_cells", "leave_one_out"]
 
 import warnings
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ def leave_one_out(fit: xr.DataTree) -> LeaveOneOut:
     worst = float(pareto_k[rows.attempted].max())
     variant = _variant_of(fit)
     if variant is not None:
-        for row in unreliable:
+        for row in map(int, unreliable):
             elpd[row] = _exact(fit, variant, cells, rows, row)
             pareto_k[row] = 0.0
     p = logsumexp(terms, axis=0) - np.log(len(terms)) - elpd
@@ -171,5 +171,4 @@ def _expanded(
         warning=bool((pareto_k[problems] > estimated.good_k).any()),
         elpd_i=xr.DataArray(each, dims="problem"),
         pareto_k=xr.DataArray(pareto_k[problems], dims="problem"),
-        log_weights=None,
     )

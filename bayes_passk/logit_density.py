@@ -3,7 +3,7 @@
 __all__ = ["LogitDensity", "Tabulated"]
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,11 +95,11 @@ class Tabulated(Difficulty):
     predicts_rate: ClassVar[bool] = False
 
     log_density: Parameter
-    row: Parameter
-    successes: Parameter
-    failures: Parameter
-    lowest: Parameter
-    highest: Parameter
+    row: Any
+    successes: Any
+    failures: Any
+    lowest: Any
+    highest: Any
 
     def log_moment(self, s: Any, f: Any) -> TensorVariable:
         if self.predicts_rate:
@@ -111,13 +111,16 @@ class Tabulated(Difficulty):
         return self._integral(*counts, 0.0, 0.0) - self._log_seen()
 
     def given(self, successes: Any, failures: Any) -> "Tabulated":
-        seen = [self.successes + successes, self.failures + failures]
-        return type(self)(self.log_density, self.row, *seen, self.lowest, self.highest)
+        counts = {"successes": self.successes + successes, "failures": self.failures + failures}
+        return replace(self, **counts)
 
     def at(self, index: Any) -> "Tabulated":
-        batch = (self.row, self.successes, self.failures, self.lowest, self.highest)
-        picked = (value if np.ndim(value) == 0 else value[..., index] for value in batch)
-        return type(self)(self.log_density, *picked)
+        picked = {
+            name: _picked(value, index)
+            for name, value in self.parameters().items()
+            if name != "log_density"
+        }
+        return replace(self, **picked)
 
     def evaluated(self) -> "Tabulated":
         """The same with numbers in place of graphs."""
@@ -135,7 +138,7 @@ class Tabulated(Difficulty):
         x = sample_logits(
             np.ascontiguousarray(self.log_density),
             flat.astype(np.int64),
-            *(np.ascontiguousarray(value.reshape(flat.shape), np.float64) for value in others),
+            [np.ascontiguousarray(value.reshape(flat.shape), np.float64) for value in others],
             repeats,
             rng,
         ).reshape((*row.shape[:-1], -1) if row.ndim else ())
@@ -143,8 +146,7 @@ class Tabulated(Difficulty):
         if not self.predicts_rate:
             return log_p, log_q
         lowest, highest = (
-            value if value.ndim == 0 else np.repeat(value, repeats, axis=-1)
-            for value in others[2:]
+            value if value.ndim == 0 else np.repeat(value, repeats, axis=-1) for value in others[2:]
         )
         with np.errstate(divide="ignore"):
             log = [np.log(end) for end in (lowest, highest, 1 - lowest, 1 - highest)]
@@ -158,9 +160,11 @@ class Tabulated(Difficulty):
         return 0.0 if nothing else self._integral(self.successes, self.failures, 0.0, 0.0)
 
     def _integral(self, c: Any, d: Any, s: Any, f: Any) -> TensorVariable:
-        return log_integral(
-            self.log_density, self.row, c, d, self.lowest, self.highest, s, f
-        )
+        return log_integral(self.log_density, self.row, c, d, self.lowest, self.highest, s, f)
+
+
+def _picked(value: Any, index: Any) -> Any:
+    return value if np.ndim(value) == 0 else value[..., index]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ so it costs less than a product with a stored matrix of it, and no data need be 
 __all__ = ["GRID", "log_integral", "sample_logits"]
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -69,23 +70,21 @@ def log_integral(
     TensorVariable
         NaN where a density does not fall towards an end of the grid.
     """
-    values = pt.broadcast_arrays(
+    values: Any = pt.broadcast_arrays(
         pt.as_tensor(row).astype("int64"), *(_float(v) for v in (c, d, lowest, highest, s, f))
     )
     shape = values[0].shape
     ndim = values[0].ndim
     inputs = [_float(log_density), *(value.ravel() for value in values)]
-    flat = _linearised_log_integral(*inputs)[0]
-    return flat.reshape(shape, ndim=ndim)
+    outputs: Any = _linearised_log_integral(*inputs)
+    reshaped: TensorVariable = outputs[0].reshape(shape, ndim=ndim)
+    return reshaped
 
 
 def sample_logits(
     log_density: np.ndarray,
     row: np.ndarray,
-    c: np.ndarray,
-    d: np.ndarray,
-    lowest: np.ndarray,
-    highest: np.ndarray,
+    weighting: Sequence[np.ndarray],
     repeats: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
@@ -95,8 +94,10 @@ def sample_logits(
     ----------
     log_density : ndarray, shape (table, node)
         Log-densities at the nodes of `GRID`.
-    row, c, d, lowest, highest : ndarray, shape (sample, unit)
-        The densities, and the counts that they are weighted with.
+    row : ndarray of int, shape (sample, unit)
+        Which density.
+    weighting : sequence of four ndarray, shape (sample, unit)
+        ``c``, ``d``, ``lowest`` and ``highest`` of the kernel that weights it.
     repeats : ndarray of int, shape (unit,)
         How many draws of each unit.
     rng : numpy.random.Generator
@@ -107,11 +108,12 @@ def sample_logits(
     ndarray, shape (sample, sum of repeats)
     """
     uniform = rng.random((2, len(row), int(repeats.sum())))
+    c, d, lowest, highest = weighting
     return _sample(log_density, row, c, d, lowest, highest, repeats, uniform)
 
 
 def _float(value: Any) -> TensorVariable:
-    return pt.as_tensor(value, dtype="float64") if np.isscalar(value) else pt.as_tensor(value)
+    return pt.as_tensor(np.float64(value) if isinstance(value, int | float) else value)
 
 
 def _log_sigmoid(x: np.ndarray) -> np.ndarray:
@@ -123,9 +125,7 @@ _P, _Q = np.exp(_LOG_P), np.exp(_LOG_Q)
 
 
 @numba.njit(cache=True)
-def _tabulate_rate(
-    lowest: float, highest: float, log_r: np.ndarray, log_not_r: np.ndarray
-) -> None:
+def _tabulate_rate(lowest: float, highest: float, log_r: np.ndarray, log_not_r: np.ndarray) -> None:
     if lowest == 0.0 and highest == 1.0:
         log_r[:] = _LOG_P
         log_not_r[:] = _LOG_Q
@@ -226,14 +226,14 @@ def _integrand(
     if d > 0.0:
         for j in range(last + 1):
             coarse[j] += d * log_not_r[j]
-    peak = np.argmax(coarse)
+    peak = int(np.argmax(coarse))
     top = coarse[peak]
     if not np.isfinite(top):
         return 0, 1, 0.0, 0.0, np.nan
     inner = min(max(peak, 1), last - 1)
     curvature = 2.0 * coarse[inner] - coarse[inner - 1] - coarse[inner + 1]
     m = max(1, math.ceil(math.sqrt(max(curvature, 0.0)) / _FINENESS))
-    m = min(m, _FINEST)
+    m = int(min(m, _FINEST))
     count = 0
     six = np.empty(6)
     if m == 1:
@@ -298,9 +298,7 @@ def _evaluate(
         if u == 0 or lowest[u] != lowest[u - 1] or highest[u] != highest[u - 1]:
             _tabulate_rate(lowest[u], highest[u], log_r, log_not_r)
         orders, rate = (c[u], d[u], s[u], f[u]), (lowest[u], highest[u])
-        out[u] = _integrand(
-            table[row[u]], orders, rate, log_r, log_not_r, coarse, node, weight
-        )[4]
+        out[u] = _integrand(table[row[u]], orders, rate, log_r, log_not_r, coarse, node, weight)[4]
     return out
 
 
@@ -354,11 +352,11 @@ def _linearise(
                 by_node[last - 1] -= slope
         if rate[0] != 0.0 or rate[1] != 1.0:
             for n in range(count):
-                p, q = _probabilities(GRID[0] + node[n] * (_STEP / m))
-                per_rate = c[u] / (rate[0] * q + rate[1] * p) if c[u] > 0.0 else 0.0
+                p, not_p = _probabilities(GRID[0] + node[n] * (_STEP / m))
+                per_rate = c[u] / (rate[0] * not_p + rate[1] * p) if c[u] > 0.0 else 0.0
                 if d[u] > 0.0:
-                    per_rate -= d[u] / ((1.0 - rate[0]) * q + (1.0 - rate[1]) * p)
-                by_lowest[u] += weight[n] * per_rate * q
+                    per_rate -= d[u] / ((1.0 - rate[0]) * not_p + (1.0 - rate[1]) * p)
+                by_lowest[u] += weight[n] * per_rate * not_p
                 by_highest[u] += weight[n] * per_rate * p
     return out, jacobian, by_lowest, by_highest
 
@@ -393,7 +391,7 @@ def _sample(
             rate = (lowest[t, u], highest[t, u])
             _tabulate_rate(rate[0], rate[1], log_r, log_not_r)
             orders = (c[t, u], d[t, u], 0.0, 0.0)
-            count, m, left, right, total = _integrand(
+            count, m, left, right, _total = _integrand(
                 table[row[t, u]], orders, rate, log_r, log_not_r, coarse, node, weight
             )
             cumulative = np.cumsum(weight[:count])

@@ -87,11 +87,12 @@ def tail_warnings(fit: xr.DataTree) -> list[str]:
     structure = record_of(fit)["difficulty"]
     if family_of(structure) is not ZeroInflated:
         return []
-    counts = fit["observed_data"]
+    counts = fit["observed_data"].to_dataset()
     made = counts["n_attempts"] > 0
     never = ((counts["n_successes"] == 0) & made).sum("problem") / made.sum("problem")
     tail = (1 - _PROB) / 2
-    ends = fit["posterior"]["unsolvable"].quantile([tail, 1 - tail], dim=("chain", "draw"))
+    share_draws = fit["posterior"].to_dataset()["unsolvable"]
+    ends = share_draws.quantile([tail, 1 - tail], dim=("chain", "draw"))
     return [
         f"system {str(system)[:60]!r}: {share:.0%} of the problems were never solved, and between "
         f"{low:.0%} and {high:.0%} (90 %) are impossible: the data cannot tell impossible from "

@@ -4,8 +4,8 @@ r"""Flexible: a smooth log-density on logit p, a beta's times a Gaussian process
           + \tau \sum_j z_j \exp\left(-\frac{(x - x_j)^2}{2 \cdot 2^2}\right), \quad
           x = \operatorname{logit} p
 
-Nine bumps from x = -12 to 4, whose weights are normal, make a Gaussian process with a length of 2 to
-3 logits; outside them the density goes on as the beta's.
+Nine bumps from x = -12 to 4, whose weights are normal, make a Gaussian process with a length of 2
+to 3 logits; outside them the density goes on as the beta's.
 
 **When.** No family fits: the predictive checks fail for all others.
 

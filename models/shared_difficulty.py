@@ -1,13 +1,13 @@
 r"""Shared difficulty: a problem is as hard for one system as for another, up to its own noise.
 
-.. math:: p_{si} \sim \mathrm{Beta}\text{ with }\operatorname{logit} \text{mean} = \theta_s - \delta_i,
-          \quad \delta_i \sim \mathrm{Normal}(0, \sigma^2)
+.. math:: p_{si} \sim \mathrm{Beta}\text{ with }
+          \operatorname{logit} \text{mean} = \theta_s - \delta_i, \quad \delta_i \sim \mathrm{Normal}(0, \sigma^2)
 
-with the ability :math:`\theta_s` and a concentration of each system. The difficulty δ of a problem is
-integrated out by Gauss-Hermite quadrature, over the counts of all systems together.
+with the ability :math:`\theta_s` and a concentration of each system. The difficulty δ of a problem
+is integrated out by Gauss-Hermite quadrature, over the counts of all systems together.
 
-**When.** Several systems on the same problems, unequally sampled: a cheap system's attempts inform a
-dear one's problems.
+**When.** Several systems on the same problems, unequally sampled: a cheap system's attempts inform
+a dear one's problems.
 
 **When not.** Systems of different kinds that find different problems hard; one system alone, where
 the two sources of spread cannot be told apart.
@@ -36,4 +36,6 @@ def difficulty(systems: Systems, *, nodes: int = 21) -> SharedMixture:
     node, weight = np.polynomial.hermite_e.hermegauss(nodes)
     logit_mean = ability[:, None] - pt.exp(log_sigma) * node
     log_weight = np.tile(np.log(weight / weight.sum()), (systems.size, 1))
-    return SharedMixture(pt.constant(log_weight), Beta.from_logit_mean(logit_mean, log_concentration[:, None]))
+    return SharedMixture(
+        pt.constant(log_weight), Beta.from_logit_mean(logit_mean, log_concentration[:, None])
+    )

@@ -77,7 +77,9 @@ def test_prior_sensitivity_names_the_parameters(right, tmp_path):
 def test_impossible_is_told_from_rare_where_it_can_be():
     rng = np.random.default_rng(3)
     solvable = rng.binomial(400, rng.beta(5, 5, 60))
-    clear = fit(counts_from_arrays([400] * 90, [0] * 30 + list(solvable)), "zero_inflated", random_seed=1)
+    clear = fit(
+        counts_from_arrays([400] * 90, [0] * 30 + list(solvable)), "zero_inflated", random_seed=1
+    )
     found = unsolvable(clear)
     assert (found.values[0, :30] > 0.99).all()
     assert (found.values[0, 30:] == 0).all()

@@ -25,9 +25,7 @@ COUNTS = counts_from_arrays([*N, 0], [*C, 0])
 
 @pytest.fixture(scope="module")
 def fits():
-    return {
-        name: fit(COUNTS, name, random_seed=1) for name in ("beta_binomial", "zero_inflated")
-    }
+    return {name: fit(COUNTS, name, random_seed=1) for name in ("beta_binomial", "zero_inflated")}
 
 
 def test_leaving_one_out_agrees_with_refits(fits):
@@ -36,9 +34,7 @@ def test_leaving_one_out_agrees_with_refits(fits):
     assert found.n_data_points == 13
     problem = 9
     rest = [i for i in range(13) if i != problem]
-    without = fit(
-        counts_from_arrays([20] * 12, [C[i] for i in rest]), random_seed=3, draws=4000
-    )
+    without = fit(counts_from_arrays([20] * 12, [C[i] for i in rest]), random_seed=3, draws=4000)
     held = fit(counts_from_arrays([20] * 2, [C[problem], 0]), random_seed=3, draws=50)
     alpha, beta = (without["posterior"][name].values.ravel() for name in ("alpha", "beta"))
     from scipy.stats import betabinom
@@ -77,7 +73,10 @@ def test_the_table(fits):
 
 def test_the_stacked_curve_lies_between(fits):
     stacked = stacked_pass_at_k(fits, [1, 10, 1000])
-    means = [pass_at_k(tree, [1, 10, 1000])["pass_at_k"].mean(("chain", "draw")) for tree in fits.values()]
+    means = [
+        pass_at_k(tree, [1, 10, 1000])["pass_at_k"].mean(("chain", "draw"))
+        for tree in fits.values()
+    ]
     mixed = stacked["pass_at_k"].mean(("chain", "draw"))
     assert ((mixed > np.minimum(*means) - 0.01) & (mixed < np.maximum(*means) + 0.01)).all()
     assert sum(stacked.attrs["weights"].values()) == pytest.approx(1.0, abs=1e-6)

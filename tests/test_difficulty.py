@@ -38,7 +38,9 @@ FAMILIES = {
     "beta, narrow": Beta(array([30.0]), array([200.0])),
     "zero-inflated": ZeroInflated(array([-1.0]), Beta(array([0.7]), array([2.0]))),
     "one-inflated": OneInflated(array([-2.0]), Beta(array([0.7]), array([2.0]))),
-    "both": ZeroInflated(array([-1.0]), OneInflated(array([-2.0]), Beta(array([0.7]), array([2.0])))),
+    "both": ZeroInflated(
+        array([-1.0]), OneInflated(array([-2.0]), Beta(array([0.7]), array([2.0])))
+    ),
     "mixture": Mixture(WEIGHTS, TWO),
     "logit-normal": LogitNormal(array([-3.0]), array([1.7])),
     "kumaraswamy": Kumaraswamy(array([0.3]), array([2.5])),
@@ -229,11 +231,11 @@ def test_systems_inform_each_other_through_a_shared_component():
         a, b = alpha[0, system, component], beta[0, system, component]
         return np.exp(log_moment(Beta(array([a]), array([b])), s, f))
 
-    weight = [
-        w * moment(0, j, 0, 5) * moment(1, j, 6, 2) for j, w in enumerate((0.6, 0.4))
-    ]
+    weight = [w * moment(0, j, 0, 5) * moment(1, j, 6, 2) for j, w in enumerate((0.6, 0.4))]
     evidence = compile_log_evidence(shared.structure())
-    got = evidence(np.zeros(1, np.int64), c[:, None], (n - c)[:, None], *shared.parameters().values())
+    got = evidence(
+        np.zeros(1, np.int64), c[:, None], (n - c)[:, None], *shared.parameters().values()
+    )
     assert got.item() == pytest.approx(np.log(sum(weight)), rel=1e-12)
     want = sum(
         w * moment(0, j, 0, 5 + 30) / moment(0, j, 0, 5) for j, w in enumerate(weight)
@@ -248,7 +250,7 @@ def test_systems_inform_each_other_through_a_shared_component():
         *shared.parameters().values(),
     )
     assert np.exp(found.item()) == pytest.approx(want, rel=1e-12)
-    log_p, log_q = compile_sampler(shared.structure())(
+    _, log_q = compile_sampler(shared.structure())(
         np.random.default_rng(1),
         np.array([100_000]),
         np.zeros(1, np.int64),

@@ -46,8 +46,12 @@ def test_public_names_exist_and_are_described():
 
 def test_readme_names_every_variant_and_public_example_name():
     readme = (ROOT / "README.md").read_text()
-    for name in bayes_passk.variant_names():
-        assert f"`{name}`" in readme
+    methods = readme[readme.index("## Methods") : readme.index("## Data")]
+    rows = dict(re.findall(r"^\|[^|]*\| `(?:bp\.)?([\w/]+)` \| (.*) \|$", methods, re.M))
+    public = {name for name in bayes_passk.__all__ if name in rows}
+    assert set(rows) - public - {"tests/models"} == set(bayes_passk.variant_names())
+    # Every method has a source with its year.
+    assert all(re.search(r"\b(19|20)\d\d\b", source) for source in rows.values()), rows
     for name in re.findall(r"\bbp\.(\w+)", readme):
         assert name in bayes_passk.__all__, name
 
