@@ -1,7 +1,8 @@
 r"""Shared difficulty: a problem is as hard for one system as for another, up to its own noise.
 
 .. math:: p_{si} \sim \mathrm{Beta}\text{ with }
-          \operatorname{logit} \text{mean} = \theta_s - \delta_i, \quad \delta_i \sim \mathrm{Normal}(0, \sigma^2)
+          \operatorname{logit} \text{mean} = \theta_s - \delta_i, \quad
+          \delta_i \sim \mathrm{Normal}(0, \sigma^2)
 
 with the ability :math:`\theta_s` and a concentration of each system. The difficulty δ of a problem
 is integrated out by Gauss-Hermite quadrature, over the counts of all systems together.
