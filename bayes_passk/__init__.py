@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bayes_passk.extrapolate import extrapolation, side_by_side
     from bayes_passk.fitting import fit
     from bayes_passk.frames import counts_from_frame
+    from bayes_passk.plots.check import plot_check
     from bayes_passk.plots.pass_at_k import plot_pass_at_k
     from bayes_passk.predictive import prior_pass_at_k
     from bayes_passk.readers import read_counts
@@ -68,6 +69,7 @@ _MODULES = {
     "extrapolate": ("extrapolation", "side_by_side"),
     "fitting": ("fit",),
     "frames": ("counts_from_frame",),
+    "plots.check": ("plot_check",),
     "plots.pass_at_k": ("plot_pass_at_k",),
     "predictive": ("prior_pass_at_k",),
     "readers": ("read_counts",),

@@ -1,6 +1,12 @@
 """Does a fit describe the counts it was made from? Predictive checks and prior sensitivity."""
 
-__all__ = ["check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"]
+__all__ = [
+    "check_fit",
+    "check_held_out",
+    "check_statistics",
+    "predictive_draws",
+    "prior_sensitivity",
+]
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pymc as pm
 import xarray as xr
 from arviz_stats import psense_summary
+from pymc.stats import compute_log_prior
 
 from bayes_passk.compiled import compiled_model
 from bayes_passk.counts import cells_of, counts_from_arrays, levels_of
@@ -92,19 +98,52 @@ def check_fit(fit: xr.DataTree, k: int | None = None) -> pd.DataFrame:
     >>> bool(check_fit(tree)["fits"].all())
     True
     """
-    drawn = predictive_draws(fit)
-    counts = fit["observed_data"].to_dataset()
-    n = counts["n_attempts"].values
-    observed = counts["n_successes"].values
-    replicated = drawn["posterior_predictive"].to_dataset()["n_successes"].values[0]
-    rows = []
-    for i, system in enumerate(counts["system"].values):
-        made = n[i] > 0
-        at = _largest_k(n[i][made], k)
-        seen = _statistics(n[i][made], observed[None, i][:, made], at)
-        again = _statistics(n[i][made], replicated[:, i][:, made], at)
-        rows += [_row(str(system), name, seen[name][0], again[name]) for name in seen]
+    tree = check_statistics(fit, k)
+    drawn = tree["posterior_predictive"].to_dataset()
+    observed = tree["observed_data"].to_dataset()
+    rows = [
+        _row(
+            str(system),
+            str(name),
+            float(observed[name].sel(system=system)),
+            drawn[name].sel(system=system).values[0],
+        )
+        for system in drawn["system"].values
+        for name in drawn.data_vars
+    ]
     return pd.DataFrame(rows)
+
+
+def check_statistics(fit: xr.DataTree, k: int | None = None) -> xr.DataTree:
+    """The statistics of `check_fit`, replicated and observed.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior_predictive`` (over ``chain``, ``draw``, ``system``) and
+        ``observed_data`` (over ``system``), a variable a statistic.
+    """
+    counts = fit["observed_data"].to_dataset()
+    replicated = predictive_draws(fit)["posterior_predictive"]["n_successes"].values[0]
+    n, c = counts["n_attempts"].values, counts["n_successes"].values
+    at = _largest_k(n[n > 0], k)
+    seen, again = [], []
+    for i in range(len(n)):
+        made = n[i] > 0
+        seen.append(_statistics(n[i][made], c[None, i][:, made], at))
+        again.append(_statistics(n[i][made], replicated[:, i][:, made], at))
+    system = counts["system"]
+    drawn = {
+        name: (("chain", "draw", "system"), np.stack([x[name] for x in again], axis=1)[None])
+        for name in seen[0]
+    }
+    observed = {name: ("system", [float(x[name][0]) for x in seen]) for name in seen[0]}
+    return xr.DataTree.from_dict(
+        {
+            "posterior_predictive": xr.Dataset(drawn, coords={"system": system}),
+            "observed_data": xr.Dataset(observed, coords={"system": system}),
+        }
+    )
 
 
 def check_held_out(
@@ -227,9 +266,7 @@ def prior_sensitivity(
         posterior = posterior.rename({record["covariate"]: "covariate"})
     posterior = posterior.drop_vars([d for d in ("system", "covariate") if d in posterior.coords])
     with compiled.model:
-        tree = pm.compute_log_prior(
-            xr.DataTree.from_dict({"posterior": posterior}), progressbar=False
-        )
+        tree = compute_log_prior(xr.DataTree.from_dict({"posterior": posterior}), progressbar=False)
     cells = cells_of(counts, by=record["covariate"])
     likelihood = fit["log_likelihood"].to_dataset()
     if "cell" in likelihood.dims:

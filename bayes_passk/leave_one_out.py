@@ -56,25 +56,21 @@ def leave_one_out(fit: xr.DataTree) -> LeaveOneOut:
     cells = learned_cells(fit)
     rows = _Rows.of(cells)
     terms = _terms(fit, cells, rows)
-    sizes = fit["posterior"].sizes
     with warnings.catch_warnings():
         # It warns of large Pareto k, which are mended below and reported.
         warnings.simplefilter("ignore", UserWarning)
-        estimated = loo(_tree(terms, sizes), pointwise=True, reff=_relative_efficiency(fit))
+        tree = _tree(terms, fit["posterior"].sizes)
+        estimated = loo(tree, pointwise=True, reff=_relative_efficiency(fit))
     elpd, pareto_k = estimated.elpd_i.values.copy(), estimated.pareto_k.values.copy()
-    unreliable = np.flatnonzero((pareto_k > estimated.good_k) & rows.attempted)
-    worst = float(pareto_k[rows.attempted].max())
+    worst = float(pareto_k.max())
     variant = _variant_of(fit)
-    if variant is not None:
-        for row in map(int, unreliable):
-            elpd[row] = _exact(fit, variant, cells, rows, row)
-            pareto_k[row] = 0.0
+    unreliable = np.flatnonzero(pareto_k > estimated.good_k) if variant is not None else []
+    for row in unreliable:
+        elpd[row] = _exact(fit, variant, cells, rows, int(row))
+        pareto_k[row] = 0.0
     p = logsumexp(terms, axis=0) - np.log(len(terms)) - elpd
-    return LeaveOneOut(
-        _expanded(estimated, rows, elpd, p, pareto_k),
-        worst,
-        int(rows.multiplicity[unreliable].sum()) if variant is not None else 0,
-    )
+    n_exact = int(rows.multiplicity[unreliable].sum()) if len(unreliable) else 0
+    return LeaveOneOut(_expanded(estimated, rows, elpd, p, pareto_k), worst, n_exact)
 
 
 def learned_cells(fit: xr.DataTree) -> Cells:
@@ -87,19 +83,18 @@ def learned_cells(fit: xr.DataTree) -> Cells:
 
 @dataclass(frozen=True)
 class _Rows:
-    # Distinct rows of cells over the systems, and the row of each problem.
+    # Distinct rows of cells over the systems that attempted them, and the row of each problem.
     cells: np.ndarray  # (system, row)
-    of_problem: np.ndarray  # (problem,)
+    of_problem: np.ndarray  # (problem that was attempted,)
     multiplicity: np.ndarray  # (row,)
-    attempted: np.ndarray  # (row,)
 
     @classmethod
     def of(cls, cells: Cells) -> "_Rows":
+        attempted = (cells.n_attempts[cells.index] > 0).any(axis=0)
         distinct, of_problem, multiplicity = np.unique(
-            cells.index, axis=1, return_inverse=True, return_counts=True
+            cells.index[:, attempted], axis=1, return_inverse=True, return_counts=True
         )
-        attempted = (cells.n_attempts[distinct] > 0).any(axis=0)
-        return cls(distinct, of_problem.ravel(), multiplicity, attempted)
+        return cls(distinct, of_problem.ravel(), multiplicity)
 
     def sum_of(self, log_likelihood: np.ndarray, *, joint: bool) -> np.ndarray:
         """Sum over systems, shape (sample, row); a joint log-likelihood is of rows already."""
@@ -132,7 +127,7 @@ def _variant_of(fit: xr.DataTree) -> Variant | None:
     return find_variant(record["variant"], **record["options"])
 
 
-def _exact(fit: xr.DataTree, variant: Variant, cells: Cells, rows: _Rows, row: int) -> float:
+def _exact(fit: xr.DataTree, variant: Any, cells: Cells, rows: _Rows, row: int) -> float:
     record = record_of(fit)
     n_systems = len(cells.index)
     compiled = compiled_model(variant, record["pooling"], n_systems, cells.n_levels)
@@ -159,7 +154,7 @@ def _exact(fit: xr.DataTree, variant: Variant, cells: Cells, rows: _Rows, row: i
 def _expanded(
     estimated: ELPDDataLOO, rows: _Rows, elpd: np.ndarray, p: np.ndarray, pareto_k: np.ndarray
 ) -> ELPDDataLOO:
-    problems = rows.of_problem[rows.attempted[rows.of_problem]]
+    problems = rows.of_problem
     n = len(problems)
     each = elpd[problems]
     return replace(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import betabinom
 
 from bayes_passk import (
     compare_variants,
@@ -35,12 +36,8 @@ def test_leaving_one_out_agrees_with_refits(fits):
     problem = 9
     rest = [i for i in range(13) if i != problem]
     without = fit(counts_from_arrays([20] * 12, [C[i] for i in rest]), random_seed=3, draws=4000)
-    held = fit(counts_from_arrays([20] * 2, [C[problem], 0]), random_seed=3, draws=50)
     alpha, beta = (without["posterior"][name].values.ravel() for name in ("alpha", "beta"))
-    from scipy.stats import betabinom
-
     exact = logsumexp(betabinom.logpmf(C[problem], 20, alpha, beta)) - np.log(alpha.size)
-    assert held is not None
     assert found.elpd_i.values[problem] == pytest.approx(exact, abs=0.03)
 
 

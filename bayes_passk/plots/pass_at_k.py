@@ -95,7 +95,7 @@ def _collection(
     median: xr.DataArray, backend: str | None, figure_kwargs: dict[str, Any] | None
 ) -> PlotCollection:
     n = median.sizes["system"]
-    figure: dict[str, Any] = {"figsize": (7, 4.2), "figsize_units": "inches"}
+    figure: dict[str, Any] = {"figsize": (8.5, 4.2), "figsize_units": "inches"}
     if (backend or rcParams["plot.backend"]) == "matplotlib":
         figure["layout"] = "constrained"  # leaves room for the legend
     return PlotCollection.wrap(

@@ -23,6 +23,8 @@ N_PROBLEMS, N_ATTEMPTS = 30, 20
 N_BINS, N_RANKS = 10, 50
 SYSTEMS = {"shared_difficulty": 2}
 LEVELS = {"grouped": 2}
+# Its systems and nodes make it ten times as slow as the others.
+FEWER = {"shared_difficulty": 0.5}
 
 
 def simulated_counts(name, rng, parameters, distort):
@@ -78,14 +80,14 @@ def test_every_variant_has_a_simulator():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_is_calibrated(name):
-    found = p_values(ranks(name, 100))
+    found = p_values(ranks(name, int(100 * FEWER.get(name, 1))))
     assert min(found.values()) > 0.01 / len(found), found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_its_wrong_twin_is_not(name):
-    found = p_values(ranks(name, 50, distort=lambda p: 1 - (1 - p) ** 2))
+    found = p_values(ranks(name, int(50 * FEWER.get(name, 1)), distort=lambda p: 1 - (1 - p) ** 2))
     assert min(found.values()) < 1e-4, found
 
 

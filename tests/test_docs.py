@@ -1,0 +1,32 @@
+"""What the docs tell people to do, done literally."""
+
+import re
+from pathlib import Path
+
+import bayes_passk as bp
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_adding_a_variant(tmp_path, monkeypatch):
+    text = (DOCS / "adding_a_variant.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(blocks) == 3
+    monkeypatch.chdir(tmp_path)
+    Path("cautious.py").write_text(blocks[0])
+    Path("heavy.py").write_text(blocks[2])
+    names: dict = {}
+    exec(blocks[1], names)
+    assert names["mine"]["posterior"]["log_alpha"].dims == ("chain", "draw", "system")
+    heavy = bp.fit(bp.thin(bp.load_smollm2(), 20, 1), "heavy.py", random_seed=1, pooling="complete")
+    assert bp.record_of(heavy)["divergences"] == 0
+    again = bp.load_fit(bp.save_fit(heavy, "heavy.nc"))
+    assert bp.summary(bp.pass_at_k(again, [1, 1000]))["mean"].between(0, 1).all()
+
+
+def test_choosing_names_every_variant_and_only_public_functions():
+    text = (DOCS / "choosing_a_variant.md").read_text()
+    for name in bp.variant_names():
+        assert f"`{name}`" in text, name
+    for name in re.findall(r"\bbp\.(\w+)", text):
+        assert name in bp.__all__, name
