@@ -124,7 +124,8 @@ def check_statistics(fit: xr.DataTree, k: int | None = None) -> xr.DataTree:
         ``observed_data`` (over ``system``), a variable a statistic.
     """
     counts = fit["observed_data"].to_dataset()
-    replicated = predictive_draws(fit)["posterior_predictive"]["n_successes"].values[0]
+    drawn_counts = predictive_draws(fit)["posterior_predictive"].to_dataset()
+    replicated = drawn_counts["n_successes"].values[0]
     n, c = counts["n_attempts"].values, counts["n_successes"].values
     at = _largest_k(n[n > 0], k)
     seen, again = [], []

@@ -22,7 +22,7 @@ _PRIOR_DRAWS = 1_000
 # Parameters correlate: a low-rank mass matrix halves the steps. Beyond mean and concentration the
 # posterior bends, and shorter steps keep it free of divergences.
 _PLAIN = {"adaptation": "low_rank", "target_accept": 0.9}
-_BENT = {"adaptation": "low_rank", "target_accept": 0.95}
+_BENT = {"adaptation": "low_rank", "target_accept": 0.97}
 _PLAIN_PARAMETERS = 2
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16

@@ -64,12 +64,12 @@ def leave_one_out(fit: xr.DataTree) -> LeaveOneOut:
     elpd, pareto_k = estimated.elpd_i.values.copy(), estimated.pareto_k.values.copy()
     worst = float(pareto_k.max())
     variant = _variant_of(fit)
-    unreliable = np.flatnonzero(pareto_k > estimated.good_k) if variant is not None else []
+    unreliable = np.flatnonzero((pareto_k > estimated.good_k) & (variant is not None))
     for row in unreliable:
         elpd[row] = _exact(fit, variant, cells, rows, int(row))
         pareto_k[row] = 0.0
     p = logsumexp(terms, axis=0) - np.log(len(terms)) - elpd
-    n_exact = int(rows.multiplicity[unreliable].sum()) if len(unreliable) else 0
+    n_exact = int(rows.multiplicity[unreliable].sum())
     return LeaveOneOut(_expanded(estimated, rows, elpd, p, pareto_k), worst, n_exact)
 
 

@@ -129,7 +129,7 @@ class Rising(Difficulty):
         return self.level * 0 + s + f
 
     def given(self, successes, failures):
-        return self
+        return Rising(self.level + 0 * (successes + failures))
 
     def sample(self, rng, repeats=None):
         raise NotImplementedError

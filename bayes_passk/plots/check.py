@@ -3,7 +3,7 @@
 __all__ = ["plot_check"]
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import xarray as xr
 from arviz_base import rcParams
@@ -49,7 +49,7 @@ def plot_check(
     tree = check_statistics(fit, k)
     drawn = tree["posterior_predictive"].to_dataset()
     varying = [
-        name
+        str(name)
         for name, values in drawn.data_vars.items()
         if (values.max(("chain", "draw")) > values.min(("chain", "draw"))).all()
     ]
@@ -58,7 +58,7 @@ def plot_check(
         group="posterior_predictive",
         var_names=varying,
         kind="ecdf",
-        backend=backend,
+        backend=cast(Any, backend),
         figure_kwargs=_figure(len(varying) * drawn.sizes["system"], backend)
         | (figure_kwargs or {}),
         visuals={"credible_interval": False, "point_estimate": False, "point_estimate_text": False},
