@@ -19,10 +19,11 @@ from bayes_passk.pooling import Pooling
 from bayes_passk.variant import Variant
 
 _PRIOR_DRAWS = 1_000
-# Parameters correlate: a low-rank mass matrix halves the steps. Beyond mean and concentration the
-# posterior bends, and shorter steps keep it free of divergences.
-_PLAIN = {"adaptation": "low_rank", "target_accept": 0.9}
-_BENT = {"adaptation": "low_rank", "target_accept": 0.97}
+# Parameters correlate: a low-rank mass matrix halves the steps. Populations, and shapes beyond mean
+# and concentration, bend the posterior: shorter steps keep it free of divergences.
+_TARGET_ACCEPT = 0.9
+_TARGET_ACCEPT_POOLED = 0.95
+_TARGET_ACCEPT_BENT = 0.97
 _PLAIN_PARAMETERS = 2
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16
@@ -123,9 +124,15 @@ def _compile(variant: Variant, pooling: Pooling, n_systems: int, n_levels: int) 
     if variant.path is not None:
         check_laws(variant.path, difficulty.structure(), prior)
     sampler = nutpie.compile_pymc_model(model)
-    plain = len(model.free_RVs) <= _PLAIN_PARAMETERS or pooling == "partial"
-    settings = _PLAIN if plain else _BENT
+    settings = {"adaptation": "low_rank", "target_accept": _target_accept(model, pooling)}
     return CompiledModel(model, sampler, difficulty.structure(), prior, settings)
+
+
+def _target_accept(model: pm.Model, pooling: Pooling) -> float:
+    if pooling == "partial":
+        return _TARGET_ACCEPT_POOLED
+    plain = len(model.free_RVs) <= _PLAIN_PARAMETERS
+    return _TARGET_ACCEPT if plain else _TARGET_ACCEPT_BENT
 
 
 def _placeholder(n_systems: int) -> Cells:

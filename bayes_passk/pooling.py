@@ -45,16 +45,14 @@ class Systems:
         """Whether several systems are drawn from a population."""
         return self.pooling == "partial" and self.size > 1
 
-    def normal(
-        self, name: str, mu: float, sigma: float, spread: float, *, centred: bool = True
-    ) -> TensorVariable:
+    def normal(self, name: str, mu: float, sigma: float, spread: float) -> TensorVariable:
         """Parameter of every system, shape (system,), with a normal prior.
 
         Without pooling each system's has the prior, with complete pooling there is one for all.
         Partial pooling draws each from a population: Student-t with 4 degrees of freedom around a
         location that has the prior, its scale log-normal around ``spread``. The scale stays away
-        from 0, so the population can be written centred, which is what NUTS takes well where
-        every system's attempts tell its parameter.
+        from 0, so the population can be written centred, which is what NUTS takes well when
+        every system has many attempts.
 
         Parameters
         ----------
@@ -64,13 +62,10 @@ class Systems:
             Location and scale of the prior.
         spread : float
             How far systems lie apart, as a prior guess.
-        centred : bool
-            Whether the population is written centred; not where the attempts of a system may tell
-            next to nothing on its parameter, as on the exponent of its tail.
         """
         # Python floats would become float32 constants.
         mu, sigma = np.float64(mu), np.float64(sigma)
-        return self._pooled(name, partial(pm.Normal, mu=mu, sigma=sigma), spread, centred)
+        return self._pooled(name, partial(pm.Normal, mu=mu, sigma=sigma), spread)
 
     def student_t(self, name: str, mu: float, sigma: float, spread: float) -> TensorVariable:
         """Parameter of every system, as `normal`, with a prior of 4 degrees of freedom.
@@ -118,7 +113,7 @@ class Systems:
         return pt.exp(pm.Normal(f"{name}_log_spread", np.log(spread), _LOG_SPREAD_SCALE))
 
     def _pooled(
-        self, name: str, prior: Callable[..., TensorVariable], spread: float, centred: bool = True
+        self, name: str, prior: Callable[..., TensorVariable], spread: float
     ) -> TensorVariable:
         if self.pooling == "complete":
             common = prior(f"{name}_common")
@@ -127,8 +122,4 @@ class Systems:
             return prior(name, dims="system")
         location = prior(f"{name}_location")
         scale = self._scale(name, spread)
-        if centred:
-            return pm.StudentT(name, nu=_NU, mu=location, sigma=scale, dims="system")
-        zero, one = np.float64(0.0), np.float64(1.0)
-        offset = pm.StudentT(f"{name}_offset", nu=_NU, mu=zero, sigma=one, dims="system")
-        return pm.Deterministic(name, location + scale * offset, dims="system")
+        return pm.StudentT(name, nu=_NU, mu=location, sigma=scale, dims="system")

@@ -34,7 +34,7 @@ from bayes_passk.pooling import Systems
 def difficulty(systems: Systems) -> Beta:
     """Priors on mean and concentration, or on exponent and mean of a population of systems."""
     if systems.have_population:
-        log_alpha = systems.normal("log_alpha", np.log(0.2), sigma=1.2, spread=0.3, centred=False)
+        log_alpha = systems.normal("log_alpha", np.log(0.2), sigma=1.2, spread=0.3)
         logit_mean = systems.normal("logit_mean", -4.0, sigma=2.5, spread=1.0)
         # logit of the mean is log(alpha / beta).
         return Beta(pt.exp(log_alpha), pt.exp(log_alpha - logit_mean))
