@@ -3,6 +3,7 @@
 __all__ = ["main"]
 
 import inspect
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -129,6 +130,10 @@ def fit(
     variant: Annotated[str, typer.Option(help="Name of a variant, or a .py file.")] = (
         "beta_binomial"
     ),
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the variant; may be repeated."),
+    ] = None,
     pooling: Annotated[Pooling, typer.Option(help="What systems share.")] = Pooling.partial,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness.")] = None,
     draws: Annotated[int, typer.Option(help="Draws a chain.")] = 1_000,
@@ -148,7 +153,8 @@ def fit(
     """Fit a variant to counts with NUTS and save the fit."""
     started = time.perf_counter()
     bp.check_fit_path(out)
-    bp.find_variant(variant)
+    chosen = _variant_options(option or [])
+    bp.find_variant(variant, **chosen)
     read = bp.read_counts(paths, format=from_format, **policy)
     if max_attempts is not None:
         read = bp.thin(read, max_attempts, 0 if seed is None else seed)
@@ -159,7 +165,7 @@ def fit(
         "tune": tune,
         "chains": chains,
     }
-    fitted = bp.fit(read, variant, random_seed=seed, **options)  # type: ignore[arg-type]
+    fitted = bp.fit(read, variant, random_seed=seed, **options, **chosen)  # type: ignore[arg-type]
     bp.save_fit(fitted, out)
     output.print_fit(fitted, out, time.perf_counter() - started, format)
 
@@ -234,6 +240,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         output.fail("interrupted")
         sys.exit(130)
+
+
+def _variant_options(given: Sequence[str]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise OptionError(f"--option: expected NAME=VALUE, got {text!r}")
+        try:
+            chosen[name] = json.loads(value)
+        except json.JSONDecodeError:
+            chosen[name] = value
+    return chosen
 
 
 def _whole_list(text: str) -> list[int]:

@@ -215,7 +215,10 @@ def family_named(name: str) -> type[Difficulty]:
     """
     if name not in Difficulty.families:
         hint = did_you_mean(name, Difficulty.families)
-        raise UnknownNameError(f"expected a known difficulty family, got {name!r}: {hint}")
+        raise UnknownNameError(
+            f"expected a known difficulty family, got {name!r}: {hint}; one from a variant's file "
+            "must be imported first: bp.find_variant('that_file.py')"
+        )
     return Difficulty.families[name]
 
 

@@ -176,3 +176,20 @@ def test_demo(capsys, tmp_path):
     assert "SmolLM2-135M T=0.6" in out
     assert "give pass@200 = 0.805: inside the interval" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "pass_at_k.png"]
+
+
+def test_variants_and_their_options(capsys, saved, table, tmp_path):
+    other = tmp_path / "other.nc"
+    arguments = ["--variant", "beta_mixture", "--option", "components=2", "--pooling", "complete"]
+    run("fit", table, "-o", other, "--seed", 1, "--draws", 300, "--tune", 300, *arguments)
+    shown = as_json(capsys, "variants", saved, other)
+    assert sorted(row["variant"] for row in shown) == ["beta_binomial", "beta_mixture"]
+    keys = {"variant", "elpd_loo", "se", "weight", "p_loo", "pareto_k_max"}
+    assert keys <= set(shown[0])
+    assert sum(row["weight"] for row in shown) == pytest.approx(1.0, abs=1e-6)
+    assert run("variants", saved) == 1
+    assert "two fits or more" in capsys.readouterr().err
+    assert run("fit", table, "-o", other, "--option", "components") == 1
+    assert "NAME=VALUE" in capsys.readouterr().err
+    assert run("fit", table, "-o", other, "--variant", "grouped", "--option", "by=topic") == 1
+    assert "no covariate 'topic'" in capsys.readouterr().err
