@@ -19,12 +19,13 @@ from arviz_stats import psense_summary
 from pymc.stats import compute_log_prior
 
 from bayes_passk.compiled import compiled_model
-from bayes_passk.counts import cells_of, counts_from_arrays, levels_of
+from bayes_passk.counts import levels_of
 from bayes_passk.errors import OptionError, VariantError
 from bayes_passk.fitting import fit as fit_counts
+from bayes_passk.leave_one_out import learned_cells
 from bayes_passk.posterior import Posterior
 from bayes_passk.record import record_of
-from bayes_passk.unbiased import mean_over_cells
+from bayes_passk.unbiased import unbiased_pass_at_k
 from bayes_passk.variant import Option, find_variant, variant_names
 
 # Replications of the counts; the Monte Carlo error of a tail probability is then below 0.02.
@@ -268,10 +269,9 @@ def prior_sensitivity(
     posterior = posterior.drop_vars([d for d in ("system", "covariate") if d in posterior.coords])
     with compiled.model:
         tree = compute_log_prior(xr.DataTree.from_dict({"posterior": posterior}), progressbar=False)
-    cells = cells_of(counts, by=record["covariate"])
     likelihood = fit["log_likelihood"].to_dataset()
     if "cell" in likelihood.dims:
-        likelihood = likelihood * xr.DataArray(cells.multiplicity, dims="cell")
+        likelihood = likelihood * xr.DataArray(learned_cells(fit).multiplicity, dims="cell")
     tree["log_likelihood"] = xr.DataTree(likelihood)
     return psense_summary(tree, var_names=names)
 
@@ -290,7 +290,7 @@ def _replicate(posterior: Posterior, rng: np.random.Generator) -> np.ndarray:
     )
     draws = slice(None, None, _thinning(posterior))
     n = cells.n_attempts[index].astype(np.int64).ravel()
-    p = np.exp(prior.sample(index.ravel(), draws, np.ones(index.size, dtype=np.int64), rng)[0])
+    p = np.exp(prior.sample(index.ravel(), draws, _ones(n), rng)[0])
     return rng.binomial(n, p).reshape(-1, *index.shape)[:_REPLICATIONS]
 
 
@@ -318,13 +318,8 @@ def _statistics(n: np.ndarray, c: np.ndarray, k: int) -> dict[str, np.ndarray]:
         "share always solved": (c == n).mean(axis=1),
         "mean success rate": rate.mean(axis=1),
         "sd of success rates": rate.std(axis=1),
-        f"pass@{k}": np.array([_unbiased(n, row, k) for row in c]),
+        f"pass@{k}": unbiased_pass_at_k(n, c, k).mean(axis=1),
     }
-
-
-def _unbiased(n: np.ndarray, c: np.ndarray, k: int) -> float:
-    cells = cells_of(counts_from_arrays(n, c))
-    return float(mean_over_cells(cells, np.array([float(k)]), "pass_at_k")[0, 0])
 
 
 def _row(system: str, name: str, observed: float, replicated: np.ndarray) -> dict[str, Any]:

@@ -111,7 +111,9 @@ def fit(
         compiled = compiled_model(found, pooling, counts.sizes["system"], len(levels))
         joint = family_of(compiled.difficulty).joint
         cells = cells_of(counts, by=found.covariate, joint=joint)
-        learned_cells = cells_of(learned, by=found.covariate, joint=joint)
+        learned_cells = (
+            cells if learned is counts else cells_of(learned, by=found.covariate, joint=joint)
+        )
         trace = compiled.sample(
             learned_cells,
             draws=draws,

@@ -119,3 +119,8 @@ def test_a_fit_learns_from_first_successes_and_predicts_from_all():
     plain = fit(counts, random_seed=1)
     spread = [one["posterior"]["logit_mean"].std().item() for one in (tree, plain)]
     assert spread[0] > spread[1]
+
+
+def test_prior_sensitivity_of_what_was_learnt_from():
+    tree = fit(beta_counts(), random_seed=1, learn_from="first_successes")
+    assert np.isfinite(prior_sensitivity(tree)["likelihood"].astype(float)).all()
