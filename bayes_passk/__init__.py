@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_passk._version import __version__
 
 if TYPE_CHECKING:
+    from bayes_passk.allocation import allocate
     from bayes_passk.baselines import (
         beta_binomial_mle,
         bootstrap_interval,
@@ -33,18 +34,23 @@ if TYPE_CHECKING:
     from bayes_passk.extrapolate import extrapolation, side_by_side
     from bayes_passk.fitting import fit
     from bayes_passk.frames import counts_from_frame
+    from bayes_passk.planner import attempts_needed
     from bayes_passk.plots.check import plot_check
     from bayes_passk.plots.pass_at_k import plot_pass_at_k
     from bayes_passk.predictive import prior_pass_at_k
     from bayes_passk.readers import read_counts
     from bayes_passk.record import record_of
+    from bayes_passk.reweighting import reweight
+    from bayes_passk.rules import find_rule
     from bayes_passk.store import check_fit_path, load_fit, save_fit
     from bayes_passk.summaries import summary
     from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
     from bayes_passk.unsolvable_share import unsolvable
+    from bayes_passk.updating import LivePosterior
     from bayes_passk.variant import find_variant, variant_names
 
 _MODULES = {
+    "allocation": ("allocate",),
     "baselines": (
         "beta_binomial_mle",
         "bootstrap_interval",
@@ -69,15 +75,19 @@ _MODULES = {
     "extrapolate": ("extrapolation", "side_by_side"),
     "fitting": ("fit",),
     "frames": ("counts_from_frame",),
+    "planner": ("attempts_needed",),
     "plots.check": ("plot_check",),
     "plots.pass_at_k": ("plot_pass_at_k",),
     "predictive": ("prior_pass_at_k",),
     "readers": ("read_counts",),
     "record": ("record_of",),
+    "reweighting": ("reweight",),
+    "rules": ("find_rule",),
     "store": ("check_fit_path", "load_fit", "save_fit"),
     "summaries": ("summary",),
     "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),
     "unsolvable_share": ("unsolvable",),
+    "updating": ("LivePosterior",),
     "variant": ("find_variant", "variant_names"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

@@ -1,6 +1,6 @@
 """Fit a variant to counts with NUTS."""
 
-__all__ = ["fit", "log_likelihood_of"]
+__all__ = ["constants_of", "fit", "log_likelihood_of", "with_log_likelihood"]
 
 import json
 import time
@@ -130,8 +130,7 @@ def fit(
     tree.attrs["bayes_passk"] = json.dumps(record)
     record["warnings"] += tail_warnings(tree)
     tree.attrs["bayes_passk"] = json.dumps(record)
-    tree["log_likelihood"] = xr.DataTree(_log_likelihood(tree, learned_cells))
-    return tree
+    return with_log_likelihood(tree, learned_cells)
 
 
 def _check_pooling(pooling: str) -> None:
@@ -173,7 +172,7 @@ def _assemble(
         "sample_stats": trace["sample_stats"].to_dataset().drop_attrs(),
         "prior": prior.drop_attrs(),
         "observed_data": counts,
-        "constant_data": _constants(cells),
+        "constant_data": constants_of(cells),
     }
     return xr.DataTree.from_dict(groups)
 
@@ -186,7 +185,8 @@ def _labelled(
     return group.assign_coords({dim: ids for dim, ids in labels.items() if dim in group.dims})
 
 
-def _constants(cells: Cells) -> xr.Dataset:
+def constants_of(cells: Cells) -> xr.Dataset:
+    """Cells as the group ``constant_data`` of a fit keeps them."""
     return xr.Dataset(
         {
             "cell_group": ("cell", cells.group),
@@ -229,11 +229,15 @@ def log_likelihood_of(fit: xr.DataTree, cells: Cells) -> np.ndarray:
     return choose + posterior.log_evidence()
 
 
-def _log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.Dataset:
+def with_log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.DataTree:
+    """Give a fit its group ``log_likelihood``, of one problem in each of the cells."""
     sizes = tree["posterior"].sizes
     values = log_likelihood_of(tree, cells).reshape(sizes["chain"], sizes["draw"], -1)
     dim = "row" if family_of(record_of(tree)["difficulty"]).joint else "cell"
-    return xr.Dataset(
-        {"n_successes": (("chain", "draw", dim), values)},
-        coords={name: tree["posterior"][name] for name in ("chain", "draw")},
+    tree["log_likelihood"] = xr.DataTree(
+        xr.Dataset(
+            {"n_successes": (("chain", "draw", dim), values)},
+            coords={name: tree["posterior"][name] for name in ("chain", "draw")},
+        )
     )
+    return tree

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayes_passk.counts import cells_of
 from bayes_passk.difficulty import Beta
-from bayes_passk.fitting import _constants
+from bayes_passk.fitting import constants_of
 
 
 def fit_with(counts, alpha, beta, n_draws=4000):
@@ -22,7 +22,7 @@ def fit_with(counts, alpha, beta, n_draws=4000):
     groups = {
         "posterior": posterior,
         "observed_data": counts,
-        "constant_data": _constants(cells_of(counts)),
+        "constant_data": constants_of(cells_of(counts)),
     }
     tree = xr.DataTree.from_dict(groups)
     record = {"difficulty": Beta(ones, ones).structure(), "seed": 7, "variant": "beta_binomial"}

@@ -1,8 +1,5 @@
 """Estimands where the answer is known: fixed difficulty, so only the problems' own p vary."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,9 +7,7 @@ from scipy import stats
 from bayes_passk import counts_from_arrays, fail_at_k, pass_at_k, pass_hat_k, summary
 from bayes_passk.errors import NotDefinedError, OptionError
 from bayes_passk.estimands import _simulated_in_each
-
-sys.path.insert(0, str(Path(__file__).parent))
-from helpers import fit_with
+from tests.helpers import fit_with
 
 
 def draws(curve):
