@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from bayes_passk.checks import check_fit, check_held_out, predictive_draws, prior_sensitivity
     from bayes_passk.compare import compare_variants, stacked_pass_at_k
+    from bayes_passk.costs import costs_from_table
     from bayes_passk.counts import (
         cells_of,
         counts_from_arrays,
@@ -59,6 +60,7 @@ _MODULES = {
     ),
     "checks": ("check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"),
     "compare": ("compare_variants", "stacked_pass_at_k"),
+    "costs": ("costs_from_table",),
     "counts": (
         "cells_of",
         "counts_from_arrays",

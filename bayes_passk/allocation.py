@@ -2,25 +2,24 @@
 
 __all__ = ["allocate", "planned"]
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayes_passk.errors import OptionError, UnknownNameError, did_you_mean
+from bayes_passk.costs import prices_of, room_of
+from bayes_passk.errors import OptionError
 from bayes_passk.forecast import Forecast, forecast
 from bayes_passk.gain import Beliefs, expected_reduction
 from bayes_passk.posterior import Posterior
 from bayes_passk.record import record_of
-from bayes_passk.rules import Standing, spread
+from bayes_passk.standing import Standing, spread
 from bayes_passk.targets import Functionals, functionals_of
 
 # Attempts on one problem that are weighed, as multiples of the even share of the budget.
 _LOOK_AHEAD = np.array([0.1, 0.3, 1.0, 3.0, 8.0, 20.0])
-# More than a count can hold: no cap.
-_NO_CAP = 2**53
 
 
 def allocate(
@@ -95,8 +94,8 @@ def allocate(
     """
     counts = fit["observed_data"].to_dataset()
     functionals = functionals_of(target, k, list(counts["system"].values), systems)
-    prices = _prices(cost, counts)
-    room = _room(cap, counts, functionals, problems)
+    prices = prices_of(cost, counts)
+    room = room_of(cap, counts, functionals.systems, problems)
     _check_budget(budget, prices, room)
     # Ties and futures apart: the width now is the same for every budget.
     ties, futures = np.random.default_rng([random_seed, record_of(fit)["seed"]]).spawn(2)
@@ -258,67 +257,6 @@ def _fill(
         plan[p] += n
         left -= n * cost[p]
     return left
-
-
-def _prices(cost: Any, counts: xr.Dataset) -> np.ndarray:
-    prices = _over_pairs("cost", cost, counts, 1.0)
-    if not (np.isfinite(prices) & (prices > 0)).all():
-        wrong = prices[~(np.isfinite(prices) & (prices > 0))][0]
-        raise OptionError(f"cost: expected numbers above 0, got {wrong:g}")
-    return prices
-
-
-def _room(
-    cap: Any, counts: xr.Dataset, functionals: Functionals, problems: Sequence[str] | None
-) -> np.ndarray:
-    room = np.full(counts["n_attempts"].shape, _NO_CAP, dtype=np.int64)
-    if cap is not None:
-        caps = _over_pairs("cap", cap, counts, float(_NO_CAP))
-        if not ((caps >= 0) & (caps == np.floor(caps))).all():
-            raise OptionError("cap: expected whole numbers of at least 0")
-        room = np.minimum(caps, _NO_CAP).astype(np.int64)
-    matters = np.zeros(len(room), dtype=bool)
-    matters[functionals.systems] = True
-    room[~matters] = 0
-    if problems is not None:
-        known = counts.get_index("problem")
-        for name in problems:
-            if name not in known:
-                hint = did_you_mean(str(name), list(map(str, known[:1000])))
-                raise UnknownNameError(f"no problem {name!r} in this fit: {hint}")
-        room[:, ~known.isin(list(problems))] = 0
-    return room
-
-
-def _over_pairs(name: str, value: Any, counts: xr.Dataset, default: float) -> np.ndarray:
-    shape = counts["n_attempts"].shape
-    if isinstance(value, Mapping):
-        return _by_name(name, value, counts, default)
-    if isinstance(value, xr.DataArray):
-        return value.broadcast_like(counts["n_attempts"]).transpose("system", "problem").values
-    try:
-        return np.broadcast_to(np.asarray(value, dtype=float), shape).copy()
-    except ValueError:
-        raise OptionError(
-            f"{name}: expected a number, a mapping of names, or an array over (system, problem) "
-            f"= {shape}, got {value!r:.80}"
-        ) from None
-
-
-def _by_name(name: str, value: Mapping[Any, Any], counts: xr.Dataset, default: float) -> np.ndarray:
-    # Names of problems, or else of systems.
-    for dim, axis in (("problem", 1), ("system", 0)):
-        labels = [str(label) for label in counts[dim].values]
-        if set(map(str, value)) <= set(labels):
-            given = {str(label): float(number) for label, number in value.items()}
-            line = np.array([given.get(label, default) for label in labels])
-            shape = counts["n_attempts"].shape
-            return np.broadcast_to(np.expand_dims(line, 1 - axis), shape).copy()
-    known = {str(label) for dim in ("problem", "system") for label in counts[dim].values}
-    unknown = next(str(label) for label in value if str(label) not in known)
-    raise UnknownNameError(
-        f"{name}: no problem or system {unknown!r} in this fit: {did_you_mean(unknown, known)}"
-    )
 
 
 def _check_budget(budget: float, cost: np.ndarray, room: np.ndarray) -> None:

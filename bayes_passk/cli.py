@@ -16,7 +16,7 @@ import typer
 
 import bayes_passk as bp
 from bayes_passk import output
-from bayes_passk.errors import BayesPasskError, OptionError
+from bayes_passk.errors import BayesPasskError, NotDefinedError, OptionError
 
 app = typer.Typer(
     name="bayes-passk",
@@ -48,6 +48,15 @@ class LearnFrom(StrEnum):
 
     all = "all"
     first_successes = "first_successes"
+
+
+class Target(StrEnum):
+    """What an allocation is to make certain."""
+
+    benchmark = "benchmark"
+    curve = "curve"
+    difference = "difference"
+    any_success = "any_success"
 
 
 class Estimand(StrEnum):
@@ -193,6 +202,55 @@ def curve(
 
 
 @app.command()
+def allocate(
+    fit: FitPath,
+    k: Ks,
+    budget: Annotated[
+        float | None, typer.Option(help="Attempts in all, or their cost where --cost is given.")
+    ] = None,
+    target_width: Annotated[
+        float | None, typer.Option(help="Instead of a budget: the interval's width wanted.")
+    ] = None,
+    target: Annotated[Target, typer.Option(help="What is to become certain.")] = Target.benchmark,
+    systems: Annotated[str | None, typer.Option(metavar="A,B", help="These systems only.")] = None,
+    cost: Annotated[
+        Path | None,
+        typer.Option(help="Table with the cost of an attempt by problem, by system, or both."),
+    ] = None,
+    cap: Annotated[int | None, typer.Option(help="Most attempts for a problem.")] = None,
+    ci_prob: CiProb = None,
+    seed: Annotated[int, typer.Option(help="Seed of ties and simulated futures.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the plan as CSV.")
+    ] = None,
+    format: AsFormat = Format.table,
+) -> None:
+    """Plan where to sample next, so that pass@k becomes as certain as the budget allows."""
+    ks = _whole_list(k)
+    loaded = bp.load_fit(fit)
+    chosen = None if systems is None else systems.split(",")
+    if (budget is None) == (target_width is None):
+        raise OptionError("expected one of --budget and --target-width")
+    if target_width is not None:
+        budget = _budget_for(loaded, ks, target_width, chosen, ci_prob, seed)
+    plan = bp.allocate(
+        loaded,
+        budget,  # type: ignore[arg-type]
+        ks,
+        target="curve" if len(ks) > 1 and target == Target.benchmark else target.value,
+        systems=chosen,
+        cost=1.0
+        if cost is None
+        else bp.costs_from_table(cost, loaded["observed_data"].to_dataset()),
+        cap=cap,
+        ci_prob=ci_prob,
+        random_seed=seed,
+    )
+    output.print_plan(plan, out, format)
+    output.warn(bp.record_of(loaded)["warnings"])
+
+
+@app.command()
 def variants(
     fits: Annotated[list[Path], typer.Argument(metavar="FIT FIT..", help="Fits of one dataset.")],
     format: AsFormat = Format.table,
@@ -240,6 +298,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         output.fail("interrupted")
         sys.exit(130)
+
+
+def _budget_for(
+    fit: Any,
+    ks: list[int],
+    width: float,
+    systems: list[str] | None,
+    ci_prob: float | None,
+    seed: int,
+) -> int:
+    alone = fit["observed_data"].sizes["system"] == 1 if systems is None else len(systems) == 1
+    if len(ks) != 1 or not alone:
+        raise OptionError("--target-width: expected one k and one system")
+    needed = bp.attempts_needed(
+        fit,
+        ks[0],
+        width=width,
+        ci_prob=ci_prob,
+        system=systems[0] if systems else None,
+        random_seed=seed,
+    )
+    output.say(needed.answer)
+    if needed.n_attempts is None:
+        raise NotDefinedError(needed.answer)
+    return needed.n_attempts
 
 
 def _variant_options(given: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ __all__ = [
     "print_counts",
     "print_curve",
     "print_fit",
+    "print_plan",
     "print_variants",
     "say",
     "say_held_out",
@@ -34,6 +35,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 # Values of k between those asked for, so that the drawn curve is smooth.
 _DRAWN_KS = 60
 _LONGEST_NAME = 48
+_LISTED = 12
 
 
 def say(text: str) -> None:
@@ -102,6 +104,39 @@ def print_fit(fit: xr.DataTree, path: Path, seconds: float, format: str) -> None
     warn(record["warnings"])
 
 
+def print_plan(plan: xr.Dataset, out: Path | None, format: str) -> None:
+    """Print a plan of attempts, and write it as CSV where a path is given."""
+    rows = plan[["n_attempts", "share_of_variance"]].reset_coords(drop=True)
+    table = rows.to_dataframe(dim_order=["system", "problem"]).reset_index()
+    if out is not None:
+        with whole(out) as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")
+    now, expected = (float(plan[name].mean()) for name in ("width_now", "width_expected"))
+    if format == "json":
+        budget = plan.attrs["budget"]
+        _print_json(
+            {
+                "budget": int(budget) if budget == int(budget) else budget,
+                "width_now": now,
+                "width_expected": expected,
+                "ci_prob": plan.attrs["ci_prob"],
+                "target": plan.attrs["target"],
+                "quantities": _quantities(plan).to_dict("records"),
+                "plan": table.to_dict("records"),
+            }
+        )
+        return
+    if format == "csv":
+        _print_csv(table)
+        return
+    most = table[table["n_attempts"] > 0].sort_values("n_attempts", ascending=False)
+    _print_table(most.head(_LISTED), f"Where to sample: {most['n_attempts'].sum():,} attempts")
+    if len(most) > _LISTED:
+        say(f"and {len(most) - _LISTED} more problems: -o plan.csv has all")
+    percent = f"{100 * plan.attrs['ci_prob']:g} % {plan.attrs['ci_kind']}"
+    _print_table(_quantities(plan), f"Width of the {percent} of {plan.attrs['target']}")
+
+
 def print_variants(table: pd.DataFrame, format: str) -> None:
     """Print a comparison of variants."""
     contract = ["variant", "elpd_loo", "se", "weight", "p_loo", "pareto_k_max", "n_exact"]
@@ -156,6 +191,17 @@ def draw_curve(
     collection = bp.plot_pass_at_k(curve, ci_prob=ci_prob, backend="matplotlib")
     with whole(path) as temporary:
         collection.savefig(temporary, dpi=150)
+
+
+def _quantities(plan: xr.Dataset) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "system": plan["quantity_system"].values,
+            "k": plan["quantity_k"].values,
+            "width_now": plan["width_now"].values,
+            "width_expected": plan["width_expected"].values,
+        }
+    )
 
 
 def _by_system(counts: xr.Dataset) -> pd.DataFrame:

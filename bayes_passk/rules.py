@@ -5,47 +5,16 @@ numbers of attempts over (system, problem). It never plans beyond a pair's room,
 batch to the last attempt that fits, unless there is no more to ask for.
 """
 
-__all__ = ["RULES", "Rule", "Standing", "find_rule", "spread"]
+__all__ = ["RULES", "Rule", "find_rule"]
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import xarray as xr
 
 from bayes_passk.errors import OptionError, UnknownNameError, did_you_mean
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where an evaluation stands when more attempts are to be planned.
-
-    Parameters
-    ----------
-    counts : xarray.Dataset
-        Attempts made and successes seen.
-    pending : ndarray of int, shape (system, problem)
-        Attempts asked for whose outcome is not known yet.
-    cost : ndarray of float, shape (system, problem)
-        Cost of an attempt, above 0; 1 where the budget is in attempts.
-    room : ndarray of int, shape (system, problem)
-        Attempts that may still be asked for; 0 leaves a pair alone.
-    k : int or sequence of int
-        Attempts granted, of the pass@k that is wanted.
-    target : str
-        What the variance is of: a name of `bayes_passk.targets.TARGETS`.
-    posterior : callable
-        Gives a fit of the counts; called only by rules that need one.
-    """
-
-    counts: xr.Dataset
-    pending: np.ndarray
-    cost: np.ndarray
-    room: np.ndarray
-    k: int | Sequence[int]
-    target: str
-    posterior: Callable[[], xr.DataTree]
+from bayes_passk.standing import Standing, pays, spread
 
 
 class Rule(Protocol):
@@ -171,56 +140,6 @@ def find_rule(name: str, **options: Any) -> Rule:
         raise OptionError(f"rule {name}: no option {', '.join(options)}") from None
 
 
-def spread(
-    made: np.ndarray, room: np.ndarray, cost: np.ndarray, batch: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Attempts that level the total over pairs; ties in random order.
-
-    Examples
-    --------
-    >>> ones = np.ones((1, 3))
-    >>> spread(np.array([[4, 0, 1]]), 9 * ones, ones, 6, np.random.default_rng(1)).tolist()
-    [[0, 3, 3]]
-    """
-    plan = _filled(made, room, _highest_level(made, room, cost, batch))
-    left = batch - float((plan * cost).sum())
-    # One more for as many as the rest pays for.
-    open_pairs = np.flatnonzero((plan < room).ravel())
-    lowest = (made + plan).ravel()[open_pairs]
-    order = open_pairs[np.lexsort((rng.random(len(open_pairs)), lowest))]
-    affordable = order[_pays(cost.ravel()[order], left)]
-    plan.ravel()[affordable] += 1
-    return plan
-
-
-def _filled(made: np.ndarray, room: np.ndarray, level: int) -> np.ndarray:
-    return np.clip(level - made, 0, room).astype(np.int64)
-
-
-def _highest_level(made: np.ndarray, room: np.ndarray, cost: np.ndarray, batch: float) -> int:
-    low, high = int(made.min()), int(made.max() + batch / cost.min()) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (_filled(made, room, middle) * cost).sum() <= batch:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _pays(costs: np.ndarray, left: float) -> np.ndarray:
-    # In order, whoever can still be paid for.
-    chosen = np.zeros(len(costs), dtype=bool)
-    upto = int(np.searchsorted(np.cumsum(costs), left * (1 + 1e-12), side="right"))
-    chosen[:upto] = True
-    left -= float(costs[:upto].sum())
-    for index in range(upto, len(costs)):
-        if costs[index] <= left:
-            chosen[index] = True
-            left -= float(costs[index])
-    return chosen
-
-
 def _in_proportion(
     weight: np.ndarray, standing: Standing, batch: float, rng: np.random.Generator
 ) -> np.ndarray:
@@ -232,7 +151,7 @@ def _in_proportion(
     # What rounding and full pairs leave over goes to the largest remainders.
     rest = np.where(plan < standing.room, share - plan, -np.inf)
     order = np.argsort(-rest, axis=None, kind="stable")[: int(np.isfinite(rest).sum())]
-    chosen = order[_pays(standing.cost.ravel()[order], left)]
+    chosen = order[pays(standing.cost.ravel()[order], left)]
     plan.ravel()[chosen] += 1
     left = batch - float((plan * standing.cost).sum())
     return plan + spread(_made(standing) + plan, standing.room - plan, standing.cost, left, rng)

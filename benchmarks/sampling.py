@@ -7,7 +7,6 @@ a problem has no more attempts than were made.
 import heapq
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,8 @@ import numpy as np
 import xarray as xr
 
 from bayes_passk.errors import OptionError, did_you_mean
-from bayes_passk.rules import RULES, Standing, find_rule
+from bayes_passk.rules import RULES, find_rule
+from bayes_passk.standing import Standing
 from bayes_passk.updating import LivePosterior
 
 ROUNDS = 10

@@ -7,7 +7,7 @@ import xarray as xr
 import bayes_passk as bp
 from bayes_passk.allocation import planned
 from bayes_passk.errors import BayesPasskError, OptionError, UnknownNameError
-from bayes_passk.rules import Standing
+from bayes_passk.standing import Standing
 from tests.helpers import fit_with
 
 COUNTS = bp.counts_from_arrays(

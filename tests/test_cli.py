@@ -193,3 +193,57 @@ def test_variants_and_their_options(capsys, saved, table, tmp_path):
     assert "NAME=VALUE" in capsys.readouterr().err
     assert run("fit", table, "-o", other, "--variant", "grouped", "--option", "by=topic") == 1
     assert "no covariate 'topic'" in capsys.readouterr().err
+
+
+def test_allocate_writes_a_plan_that_adds_up(capsys, saved, tmp_path):
+    out = tmp_path / "plan.csv"
+    found = as_json(capsys, "allocate", saved, "--budget", 500, "-k", 100, "-o", out)
+    assert found["budget"] == 500
+    assert 0 < found["width_expected"] < found["width_now"] < 1
+    assert sum(row["n_attempts"] for row in found["plan"]) == 500
+    assert set(found["plan"][0]) == {"system", "problem", "n_attempts", "share_of_variance"}
+    header, *rows = out.read_text().splitlines()
+    assert header == "system,problem,n_attempts,share_of_variance"
+    assert sum(int(row.split(",")[2]) for row in rows) == 500
+    again = as_json(capsys, "allocate", saved, "--budget", 500, "-k", 100)
+    assert again == found
+
+
+def test_allocate_by_cost_cap_system_and_width(capsys, saved, tmp_path):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("system,problem,cost\nB,p0,7\nB,p1,0.5\n")
+    options = ("--systems", "B", "--cap", 40, "--cost", costs)
+    found = as_json(capsys, "allocate", saved, "--budget", 90.5, "-k", "1,50", *options)
+    prices = {("B", "p0"): 7.0, ("B", "p1"): 0.5}
+    spent = sum(
+        row["n_attempts"] * prices.get((row["system"], row["problem"]), 1.0)
+        for row in found["plan"]
+    )
+    assert found["target"] == "curve"
+    assert 90 <= spent <= 90.5
+    assert all(row["n_attempts"] <= 40 for row in found["plan"])
+    assert not any(row["n_attempts"] for row in found["plan"] if row["system"] == "A")
+    width = ("--target-width", 0.2, "--systems", "B", "--ci-prob", 0.9)
+    wanted = as_json(capsys, "allocate", saved, "-k", 50, *width)
+    assert wanted["width_expected"] <= 0.2 < wanted["width_now"]
+    assert run("allocate", saved, "-k", 50, *width) == 0
+    out, err = capsys.readouterr()
+    assert "Where to sample" in out
+    assert "more attempts: the width is" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--budget", -5), "budget: expected a number of at least 0, got -5"),
+        (("--budget", 2.5), "whole number of attempts"),
+        ((), "--budget and --target-width"),
+        (("--budget", 5, "--target-width", 0.1), "--budget and --target-width"),
+        (("--target-width", 0.1), "one k and one system"),
+        (("--budget", 5, "--systems", "C"), "no system 'C'"),
+        (("--budget", 5, "--cost", "nowhere.csv"), "nowhere.csv: cannot be read"),
+    ],
+)
+def test_allocate_says_what_is_wrong(capsys, saved, arguments, message):
+    assert run("allocate", saved, "-k", 10, *arguments) == 1
+    assert message in capsys.readouterr().err

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import bayes_passk as bp
 from bayes_passk.errors import OptionError, UnknownNameError
-from bayes_passk.rules import RULES, Standing, find_rule, spread
+from bayes_passk.rules import RULES, find_rule
+from bayes_passk.standing import Standing, spread
 from tests.helpers import fit_with
 
 COUNTS = bp.counts_from_arrays(
