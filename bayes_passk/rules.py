@@ -99,7 +99,7 @@ class Thompson:
 
 @dataclass(frozen=True)
 class VarianceReduction:
-    """Greedy on the expected reduction of the target's posterior variance per unit of cost."""
+    """Half evenly, half where the target's posterior variance is expected to fall most."""
 
     def __call__(self, standing: Standing, batch: float, rng: np.random.Generator) -> np.ndarray:
         from bayes_passk.allocation import planned

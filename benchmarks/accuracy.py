@@ -7,36 +7,30 @@ every method predicts from them: methods that sample alike see the same attempts
 
 A method is a name of ``METHODS``, or a fit: ``default`` or the name of a variant, then any of
 ``:alone`` (each system fitted by itself) and ``:first_successes`` (learn from the attempts up to
-the third success). ``@uniform`` or ``@fewest_successes`` at the end changes the sampling.
+the third success). ``@uniform``, ``@fewest_successes`` or the name of a rule at the end changes the
+sampling; a rule samples in ten rounds, the first one even, each system by a budget of its own.
 
 Finished runs are in DIR/runs.jsonl and are not repeated: delete it where code or data changed.
 """
 
 import argparse
-import hashlib
-import heapq
-import json
 import math
 import sys
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich.console import Console
-from rich.progress import Progress
+from runs import Task, complete_counts, run_all, true_pass_at_k
+from sampling import check_sampling, sampled
 
 import bayes_passk as bp
 from bayes_passk import baselines
-from bayes_passk.counts import digest
 from bayes_passk.errors import (
     BayesPasskError,
     CountsError,
@@ -51,7 +45,6 @@ REFERENCE = "dynamic_mle"
 COLUMNS = "system budget k method sampling n_seeds truth bias mse coverage_90 width_90".split()
 
 type Predict = Callable[[xr.Dataset, list[int], int], "Prediction"]
-type Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -70,76 +63,7 @@ class Method:
     name: str
     sampling: str
     predict: Predict
-
-
-@dataclass(frozen=True)
-class Task:
-    """One method on one sample of every system."""
-
-    method: str
-    budget: int
-    seed: int
-
-
-# How attempts are sampled: from each problem's attempts and successes, the counts seen.
-
-
-def uniform(
-    n: np.ndarray, c: np.ndarray, budget: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Spread the budget evenly over problems that have attempts left, the rest in random order."""
-    taken = np.zeros_like(n)
-    left = min(budget, int(n.sum()))
-    while left:
-        room = rng.permutation(np.flatnonzero(taken < n))
-        share = np.full(len(room), left // len(room))
-        share[: left % len(room)] += 1
-        share = np.minimum(share, n[room] - taken[room])
-        taken[room] += share
-        left -= int(share.sum())
-    return taken, rng.hypergeometric(c, n - c, taken)
-
-
-def fewest_successes(
-    n: np.ndarray, c: np.ndarray, budget: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Try the problem with the fewest successes, then the fewest attempts, one at a time."""
-    taken, passed = np.zeros_like(n), np.zeros_like(n)
-    ties = rng.permutation(len(n))
-    queue = [(0, 0, int(ties[i]), i) for i in np.flatnonzero(n)]
-    heapq.heapify(queue)
-    for chance in rng.random(min(budget, int(n.sum()))):
-        _, _, tie, i = queue[0]
-        passed[i] += chance * (n[i] - taken[i]) < c[i] - passed[i]
-        taken[i] += 1
-        if taken[i] < n[i]:
-            heapq.heapreplace(queue, (int(passed[i]), int(taken[i]), tie, i))
-        else:
-            heapq.heappop(queue)
-    return taken, passed
-
-
-SAMPLERS: dict[str, Sampler] = {"uniform": uniform, "fewest_successes": fewest_successes}
-
-
-def sampled(counts: xr.Dataset, sampling: str, budget: int, seed: int) -> xr.Dataset:
-    """Counts of one sample: it depends on the seed, and not on the other systems of the file."""
-    drawn = []
-    for i, system in enumerate(counts["system"].values):
-        rng = np.random.default_rng([seed, budget, zlib.crc32(str(system).encode())])
-        n, c = (counts[name].values[i] for name in ("n_attempts", "n_successes"))
-        drawn.append(SAMPLERS[sampling](n, c, budget, rng))
-    names = ("n_attempts", "n_successes")
-    both = zip(names, np.stack(drawn, axis=1), strict=True)
-    return counts.assign({name: (("system", "problem"), array) for name, array in both})
-
-
-def true_pass_at_k(counts: xr.Dataset, ks: Sequence[int]) -> np.ndarray:
-    """Mean over problems of ``1 - (1 - c/n)^k``, shape (system, k)."""
-    n, c = (counts[name].values[..., None] for name in ("n_attempts", "n_successes"))
-    with np.errstate(divide="ignore"):
-        solved = -np.expm1(np.array(ks) * np.log1p(-c / n))
-    return solved.mean(axis=1)
+    alone: bool = False
 
 
 # Predictors: counts of all systems in, a Prediction out.
@@ -186,7 +110,8 @@ METHODS = {
         Method("discretized_beta", "uniform", partial(point, baselines.discretized_beta)),
         Method(REFERENCE, "fewest_successes", partial(point, baselines.beta_binomial_mle)),
         Method("uniform_mle", "uniform", partial(point, baselines.beta_binomial_mle)),
-        Method("default", "uniform", partial(fitted, {})),
+        Method("default", "variance_reduction", partial(fitted, {})),
+        Method("default@uniform", "uniform", partial(fitted, {})),
     )
 }
 
@@ -196,8 +121,8 @@ def find_method(text: str) -> Method:
     base, _, sampling = text.partition("@")
     name, *modifiers = base.split(":")
     method = METHODS.get(base) or _fit_method(name, modifiers)
-    if sampling and sampling not in SAMPLERS:
-        raise OptionError(f"no sampling {sampling!r}: {did_you_mean(sampling, SAMPLERS)}")
+    if sampling:
+        check_sampling(sampling)
     return replace(method, name=text, sampling=sampling or method.sampling)
 
 
@@ -211,9 +136,9 @@ def _fit_method(name: str, modifiers: list[str]) -> Method:
     if "first_successes" in modifiers:
         options["learn_from"] = "first_successes"
     predict: Predict = partial(fitted, options)
-    if "alone" in modifiers:
-        predict = partial(each_alone, predict)
-    return Method(name, "uniform", predict)
+    alone = "alone" in modifiers
+    sampling = METHODS["default"].sampling if name == "default" else "uniform"
+    return Method(name, sampling, partial(each_alone, predict) if alone else predict, alone)
 
 
 # Runs, one line each in a file that grows.
@@ -222,7 +147,7 @@ def _fit_method(name: str, modifiers: list[str]) -> Method:
 def run(counts: xr.Dataset, ks: list[int], task: Task) -> dict[str, Any]:
     """Predictions of a task as a record."""
     method = find_method(task.method)
-    sample = sampled(counts, method.sampling, task.budget, task.seed)
+    sample = sample_for(method, counts, task, ks)
     started = time.perf_counter()
     predicted = method.predict(sample, ks, task.seed)
     return {
@@ -236,77 +161,17 @@ def run(counts: xr.Dataset, ks: list[int], task: Task) -> dict[str, Any]:
     }
 
 
+def sample_for(method: Method, counts: xr.Dataset, task: Task, ks: list[int]) -> xr.Dataset:
+    """Counts that a method sees; where it is alone, so is the rule that samples for it."""
+    given = method.sampling, task.budget, task.seed, ks
+    if not method.alone:
+        return sampled(counts, *given)
+    systems = range(counts.sizes["system"])
+    return xr.concat([sampled(counts.isel(system=[i]), *given) for i in systems], "system")
+
+
 def _nulls(values: np.ndarray) -> list[list[float | None]]:
     return [[x if math.isfinite(x) else None for x in row] for row in values.tolist()]
-
-
-@cache
-def complete_counts(path: Path) -> xr.Dataset:
-    """Counts of the systems that were tried on every problem."""
-    counts = bp.read_counts(path)
-    return counts.isel(system=(counts["n_attempts"] > 0).all("problem").values)
-
-
-def run_in_process(path: Path, ks: list[int], task: Task) -> dict[str, Any]:
-    """Run a task in a process of its own, which reads the counts once."""
-    return run(complete_counts(path), ks, task)
-
-
-def finished(path: Path, key: str) -> dict[Task, dict[str, Any]]:
-    """Runs in the file that were made with these counts and k."""
-    runs = {}
-    for line in path.read_text().splitlines() if path.exists() else ():
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
-            continue  # cut off while it was written: that run is repeated
-        if record["key"] == key:
-            runs[Task(record["method"], record["budget"], record["seed"])] = record
-    return runs
-
-
-def records(
-    tasks: list[Task], path: Path, counts: xr.Dataset, ks: list[int], jobs: int
-) -> Iterator[dict[str, Any]]:
-    """Records of tasks in the order they are finished."""
-    if jobs == 1:
-        yield from (run(counts, ks, task) for task in tasks)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(run_in_process, path, ks, task) for task in tasks]
-        try:
-            yield from (future.result() for future in as_completed(futures))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def key_of(counts: xr.Dataset, ks: list[int]) -> str:
-    """What a run depends on beside its task: the counts, the order of systems, and k."""
-    systems = counts["system"].values.tolist()
-    return hashlib.sha256(json.dumps([digest(counts), systems, ks]).encode()).hexdigest()[:16]
-
-
-def run_all(
-    tasks: list[Task], path: Path, counts: xr.Dataset, ks: list[int], out: Path, jobs: int
-) -> list[dict[str, Any]]:
-    """Records of all tasks; those not yet in the file are made and added to it."""
-    log, key = out / "runs.jsonl", key_of(counts, ks)
-    done = finished(log, key)
-    missing = [task for task in tasks if task not in done]
-    console = Console(stderr=True)
-    with (
-        log.open("a") as file,
-        Progress(console=console, disable=not sys.stderr.isatty()) as progress,
-    ):
-        if log.stat().st_size and not log.read_bytes().endswith(b"\n"):
-            file.write("\n")
-        bar = progress.add_task("runs", total=len(tasks), completed=len(tasks) - len(missing))
-        for record in records(missing, path, counts, ks, jobs):
-            file.write(json.dumps({"key": key} | record) + "\n")
-            file.flush()
-            done[Task(record["method"], record["budget"], record["seed"])] = record
-            progress.advance(bar)
-    return [done[task] for task in tasks]
 
 
 # What the runs amount to.
@@ -460,7 +325,7 @@ def main() -> None:
         for budget in asked.budgets
         for method in dict.fromkeys(asked.methods)
     ]
-    runs = run_all(tasks, asked.counts, counts, asked.k, asked.out, asked.jobs)
+    runs = run_all(run, tasks, asked.counts, asked.k, asked.out, asked.jobs)
     scores = score(runs, counts, asked.k)
     scores.to_parquet(asked.out / "accuracy.parquet", index=False)
     text = report(scores, runs, asked.counts.name, asked.seeds)
