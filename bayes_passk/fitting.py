@@ -130,7 +130,7 @@ def fit(
     tree.attrs["bayes_passk"] = json.dumps(record)
     record["warnings"] += tail_warnings(tree)
     tree.attrs["bayes_passk"] = json.dumps(record)
-    return with_log_likelihood(tree, learned_cells)
+    return with_log_likelihood(tree, log_likelihood_of(tree, learned_cells))
 
 
 def _check_pooling(pooling: str) -> None:
@@ -229,14 +229,14 @@ def log_likelihood_of(fit: xr.DataTree, cells: Cells) -> np.ndarray:
     return choose + posterior.log_evidence()
 
 
-def with_log_likelihood(tree: xr.DataTree, cells: Cells) -> xr.DataTree:
-    """Give a fit its group ``log_likelihood``, of one problem in each of the cells."""
+def with_log_likelihood(tree: xr.DataTree, values: np.ndarray) -> xr.DataTree:
+    """Give a fit its group ``log_likelihood``; the values are `log_likelihood_of` it."""
     sizes = tree["posterior"].sizes
-    values = log_likelihood_of(tree, cells).reshape(sizes["chain"], sizes["draw"], -1)
     dim = "row" if family_of(record_of(tree)["difficulty"]).joint else "cell"
+    shaped = values.reshape(sizes["chain"], sizes["draw"], -1)
     tree["log_likelihood"] = xr.DataTree(
         xr.Dataset(
-            {"n_successes": (("chain", "draw", dim), values)},
+            {"n_successes": (("chain", "draw", dim), shaped)},
             coords={name: tree["posterior"][name] for name in ("chain", "draw")},
         )
     )

@@ -19,10 +19,11 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
-from bayes_passk.counts import cells_of, digest, validate
+from bayes_passk.counts import Cells, cells_of, digest, validate
+from bayes_passk.difficulty import family_of
 from bayes_passk.errors import FitError
-from bayes_passk.fitting import constants_of, with_log_likelihood
-from bayes_passk.posterior import Posterior
+from bayes_passk.fitting import constants_of, log_likelihood_of, with_log_likelihood
+from bayes_passk.posterior import cells_from_dataset
 from bayes_passk.record import record_of
 
 # Beyond this shape of the tail the weights have no useful law of large numbers.
@@ -88,19 +89,25 @@ def reweight(fit: xr.DataTree, counts: xr.Dataset, *, random_seed: int = 0) -> R
             "expected a fit that learnt from all attempts, and counts of its systems and problems "
             "in its order; fit these counts anew"
         )
-    posterior = Posterior.of(fit)
-    cells = cells_of(counts, by=record["covariate"], joint=posterior.joint)
-    gained = _log_likelihood(replace(posterior, cells=cells)) - _log_likelihood(posterior)
+    joint = family_of(record["difficulty"]).joint
+    cells = cells_of(counts, by=record["covariate"], joint=joint)
+    before = cells_from_dataset(fit["constant_data"].to_dataset())
+    known = fit["log_likelihood"]["n_successes"].to_numpy()
+    known = known.reshape(-1, known.shape[-1])
+    values = log_likelihood_of(fit, cells) if joint else _extended(fit, known, before, cells)
+    gained = values @ _multiplicity(cells, joint) - known @ _multiplicity(before, joint)
     log_weight, pareto_k = _smoothed(gained)
     ess = float(np.exp(-logsumexp(2 * log_weight)))
-    chosen = _systematic(np.exp(log_weight), np.random.default_rng(random_seed))
+    rng = np.random.default_rng(random_seed)
+    # Shuffled over the chains, which no longer are any.
+    chosen = rng.permutation(_systematic(np.exp(log_weight), rng))
     tree = _resampled(fit, chosen)
     tree["observed_data"] = xr.DataTree(counts)
     tree["constant_data"] = xr.DataTree(constants_of(cells))
     record |= {"counts_digest": digest(counts)}
     record["reweighted"] = {"pareto_k": round(pareto_k, 3), "ess": round(ess, 1)}
     tree.attrs["bayes_passk"] = json.dumps(record)
-    return Reweighted(with_log_likelihood(tree, cells), pareto_k, ess)
+    return Reweighted(with_log_likelihood(tree, values[chosen]), pareto_k, ess)
 
 
 def can_reweight(fit: xr.DataTree, counts: xr.Dataset) -> bool:
@@ -110,11 +117,30 @@ def can_reweight(fit: xr.DataTree, counts: xr.Dataset) -> bool:
     return record_of(fit)["learn_from"] == "all" and all(same)
 
 
-def _log_likelihood(posterior: Posterior) -> np.ndarray:
-    multiplicity = posterior.cells.multiplicity
-    if posterior.joint:
-        multiplicity = multiplicity.reshape(-1, len(posterior.cells.index))[:, 0]
-    return posterior.log_evidence() @ multiplicity
+def _extended(fit: xr.DataTree, known: np.ndarray, before: Cells, cells: Cells) -> np.ndarray:
+    # Log-likelihood of one problem in each cell: those there were before are there already.
+    place = {key: column for column, key in enumerate(_keys(before))}
+    column = np.array([place.get(key, -1) for key in _keys(cells)])
+    new = np.flatnonzero(column < 0)
+    values = known[:, column]
+    if len(new):
+        fresh = replace(
+            cells,
+            group=cells.group[new],
+            n_attempts=cells.n_attempts[new],
+            n_successes=cells.n_successes[new],
+        )
+        values[:, new] = log_likelihood_of(fit, fresh)
+    return values
+
+
+def _keys(cells: Cells) -> list[tuple[float, ...]]:
+    return list(zip(cells.group, cells.n_attempts, cells.n_successes, strict=True))
+
+
+def _multiplicity(cells: Cells, joint: bool) -> np.ndarray:
+    # The cells of a row stand together, one for each system, and are as many.
+    return cells.multiplicity[:: len(cells.index)] if joint else cells.multiplicity
 
 
 def _smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
@@ -137,11 +163,9 @@ def _systematic(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _resampled(fit: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     sizes = fit["posterior"].sizes
     groups = {name: fit[name].to_dataset() for name in fit.children if name != "log_likelihood"}
-    # Shuffled over the chains: a chain is no longer one.
-    order = np.random.default_rng(0).permutation(chosen)
     for name in ("posterior", "sample_stats"):
         flat = groups[name].stack(sample=("chain", "draw"), create_index=False)
-        picked = flat.isel(sample=order).drop_vars(["chain", "draw"], errors="ignore")
+        picked = flat.isel(sample=chosen).drop_vars(["chain", "draw"], errors="ignore")
         index = {"chain": fit["posterior"]["chain"], "draw": fit["posterior"]["draw"]}
         groups[name] = _unstacked(picked, sizes).assign_coords(index)
     return xr.DataTree.from_dict(groups)
