@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import bayes_passk as bp
+from bayes_passk.rules import RULES
+from bayes_passk.targets import TARGETS
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -28,5 +30,17 @@ def test_choosing_names_every_variant_and_only_public_functions():
     text = (DOCS / "choosing_a_variant.md").read_text()
     for name in bp.variant_names():
         assert f"`{name}`" in text, name
+    for name in re.findall(r"\bbp\.(\w+)", text):
+        assert name in bp.__all__, name
+
+
+def test_allocating_runs_and_names_every_rule_and_target():
+    text = (DOCS / "allocating.md").read_text()
+    names: dict = {}
+    exec(re.search(r"```python\n(.*?)```", text, re.S)[1], names)
+    assert names["plan"]["n_attempts"].sum() == 2_000
+    assert (names["plan"]["width_expected"] < names["plan"]["width_now"]).all()
+    rows = re.findall(r"^\| `(\w+)`", text, re.M)
+    assert set(rows) - {"target"} == {*TARGETS, *RULES}
     for name in re.findall(r"\bbp\.(\w+)", text):
         assert name in bp.__all__, name
