@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         discretized_beta,
         power_law_regression,
     )
+    from bayes_passk.campaign import Campaign
     from bayes_passk.checks import check_fit, check_held_out, predictive_draws, prior_sensitivity
     from bayes_passk.compare import compare_variants, stacked_pass_at_k
     from bayes_passk.costs import costs_from_table
@@ -58,6 +59,7 @@ _MODULES = {
         "discretized_beta",
         "power_law_regression",
     ),
+    "campaign": ("Campaign",),
     "checks": ("check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"),
     "compare": ("compare_variants", "stacked_pass_at_k"),
     "costs": ("costs_from_table",),

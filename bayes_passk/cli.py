@@ -16,6 +16,7 @@ import typer
 
 import bayes_passk as bp
 from bayes_passk import output
+from bayes_passk.campaign_commands import campaign_app
 from bayes_passk.errors import BayesPasskError, NotDefinedError, OptionError
 
 app = typer.Typer(
@@ -25,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+app.add_typer(campaign_app, name="campaign")
 
 
 class Format(StrEnum):

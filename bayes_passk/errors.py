@@ -2,6 +2,7 @@
 
 __all__ = [
     "BayesPasskError",
+    "CampaignError",
     "ComparisonError",
     "CountsError",
     "FitError",
@@ -28,6 +29,10 @@ class CountsError(BayesPasskError, ValueError):
 
 class OptionError(BayesPasskError, ValueError):
     """An option's value is outside what it may be."""
+
+
+class CampaignError(BayesPasskError, ValueError):
+    """A campaign that cannot be made, opened or told this."""
 
 
 class NotDefinedError(BayesPasskError, ValueError):

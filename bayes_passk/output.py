@@ -4,9 +4,12 @@ __all__ = [
     "draw_curve",
     "fail",
     "print_counts",
+    "print_csv",
     "print_curve",
     "print_fit",
+    "print_json",
     "print_plan",
+    "print_table",
     "print_variants",
     "say",
     "say_held_out",
@@ -60,7 +63,7 @@ def print_counts(counts: xr.Dataset, format: str) -> None:
     warnings = [*said["warnings"], *about.warnings]
     if format == "json":
         formats = sorted({file["format"] for file in said["files"]})
-        _print_json(
+        print_json(
             {
                 "format": formats[0] if len(formats) == 1 else formats,
                 "systems": counts["system"].values.tolist(),
@@ -73,9 +76,9 @@ def print_counts(counts: xr.Dataset, format: str) -> None:
             }
         )
     elif format == "csv":
-        _print_csv(_rows(counts))
+        print_csv(_rows(counts))
     else:
-        _print_table(_by_system(counts), "Counts")
+        print_table(_by_system(counts), "Counts")
         for file in said["files"]:
             say(f"{file['path']}: read as {file['format']}, {file['n_attempts']} attempts")
         for reason, number in said["dropped"].items():
@@ -97,10 +100,10 @@ def print_fit(fit: xr.DataTree, path: Path, seconds: float, format: str) -> None
         "seconds": round(seconds, 3),
     }
     if format == "json":
-        _print_json(shown)
+        print_json(shown)
         return
     table = pd.DataFrame([shown]).drop(columns="warnings")
-    _print_csv(table) if format == "csv" else _print_table(table, "Fit")
+    print_csv(table) if format == "csv" else print_table(table, "Fit")
     warn(record["warnings"])
 
 
@@ -114,7 +117,7 @@ def print_plan(plan: xr.Dataset, out: Path | None, format: str) -> None:
     now, expected = (float(plan[name].mean()) for name in ("width_now", "width_expected"))
     if format == "json":
         budget = plan.attrs["budget"]
-        _print_json(
+        print_json(
             {
                 "budget": int(budget) if budget == int(budget) else budget,
                 "width_now": now,
@@ -127,33 +130,33 @@ def print_plan(plan: xr.Dataset, out: Path | None, format: str) -> None:
         )
         return
     if format == "csv":
-        _print_csv(table)
+        print_csv(table)
         return
     most = table[table["n_attempts"] > 0].sort_values("n_attempts", ascending=False)
-    _print_table(most.head(_LISTED), f"Where to sample: {most['n_attempts'].sum():,} attempts")
+    print_table(most.head(_LISTED), f"Where to sample: {most['n_attempts'].sum():,} attempts")
     if len(most) > _LISTED:
         say(f"and {len(most) - _LISTED} more problems: -o plan.csv has all")
     percent = f"{100 * plan.attrs['ci_prob']:g} % {plan.attrs['ci_kind']}"
-    _print_table(_quantities(plan), f"Width of the {percent} of {plan.attrs['target']}")
+    print_table(_quantities(plan), f"Width of the {percent} of {plan.attrs['target']}")
 
 
 def print_variants(table: pd.DataFrame, format: str) -> None:
     """Print a comparison of variants."""
     contract = ["variant", "elpd_loo", "se", "weight", "p_loo", "pareto_k_max", "n_exact"]
     if format == "json":
-        _print_json(table[contract].to_dict("records"))
+        print_json(table[contract].to_dict("records"))
     elif format == "csv":
-        _print_csv(table[contract])
+        print_csv(table[contract])
     else:
-        _print_table(table.round(2), "Variants, best first")
+        print_table(table.round(2), "Variants, best first")
 
 
 def print_curve(table: pd.DataFrame, format: str) -> None:
     """Print a summary of a curve."""
     if format == "json":
-        _print_json(table.to_dict("records"))
+        print_json(table.to_dict("records"))
     elif format == "csv":
-        _print_csv(table)
+        print_csv(table)
     else:
         first = table.iloc[0]
         title = (
@@ -162,7 +165,7 @@ def print_curve(table: pd.DataFrame, format: str) -> None:
         )
         shown = table[["system", "k", "mean", "median", "lower", "upper", "unbiased"]].copy()
         shown["extrapolated"] = np.where(table["extrapolated"], "yes", "")
-        _print_table(shown, title)
+        print_table(shown, title)
 
 
 def say_held_out(table: pd.DataFrame, counts: xr.Dataset, k: int) -> None:
@@ -191,6 +194,30 @@ def draw_curve(
     collection = bp.plot_pass_at_k(curve, ci_prob=ci_prob, backend="matplotlib")
     with whole(path) as temporary:
         collection.savefig(temporary, dpi=150)
+
+
+def print_table(frame: pd.DataFrame, title: str) -> None:
+    """Print a table for people; what comes from logs cannot steer the terminal."""
+    table = Table(title=title, title_justify="left")
+    for name in frame.columns:
+        left = name in ("system", "variant", "fit", "extrapolated")
+        table.add_column(name.replace("_", " "), justify="left" if left else "right")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(escape(_cell(value)) for value in row))
+    console = Console(highlight=False)
+    # A pipe has no width: let nothing be cut there.
+    console.width = console.width if console.is_terminal else max(console.width, 200)
+    console.print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON of plain numbers; what is not finite is null."""
+    print(json.dumps(_plain(value), allow_nan=False, ensure_ascii=False))
+
+
+def print_csv(frame: pd.DataFrame) -> None:
+    """Print a table as CSV."""
+    frame.to_csv(sys.stdout, index=False, lineterminator="\n")
 
 
 def _quantities(plan: xr.Dataset) -> pd.DataFrame:
@@ -231,19 +258,6 @@ def _rows(counts: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _print_table(frame: pd.DataFrame, title: str) -> None:
-    table = Table(title=title, title_justify="left")
-    for name in frame.columns:
-        left = name in ("system", "variant", "fit", "extrapolated")
-        table.add_column(name.replace("_", " "), justify="left" if left else "right")
-    for row in frame.itertuples(index=False):
-        table.add_row(*(escape(_cell(value)) for value in row))
-    console = Console(highlight=False)
-    # A pipe has no width: let nothing be cut there.
-    console.width = console.width if console.is_terminal else max(console.width, 200)
-    console.print(table)
-
-
 def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "-"
@@ -258,10 +272,6 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
-def _print_json(value: Any) -> None:
-    print(json.dumps(_plain(value), allow_nan=False, ensure_ascii=False))
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
@@ -272,7 +282,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def _print_csv(frame: pd.DataFrame) -> None:
-    frame.to_csv(sys.stdout, index=False, lineterminator="\n")

@@ -48,6 +48,11 @@ class LivePosterior:
         self._sampled: xr.DataTree | None = None
         self._newest: xr.DataTree | None = None
 
+    @property
+    def sampled(self) -> xr.DataTree | None:
+        """The newest fit that NUTS made."""
+        return self._sampled
+
     def load(self, fit: xr.DataTree) -> None:
         """Go on from a fit that was made elsewhere."""
         self._newest = fit

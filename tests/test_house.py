@@ -70,7 +70,8 @@ def test_imports_point_down():
         "learning outcomes frames readers datasets record unbiased posterior model laws compiled "
         "progress diagnostics unsolvable_share fitting store estimands summaries predictive "
         "baselines leave_one_out compare checks extrapolate targets gain forecast standing costs "
-        "allocation rules planner reweighting updating campaign plots output campaign_commands cli"
+        "allocation rules planner reweighting updating campaign plots output campaign_output "
+        "campaign_commands cli"
     ).split()
     for path in tracked():
         if path.parent.name == "bayes_passk" and path.stem in order:
