@@ -50,8 +50,8 @@ class Campaign:
 
     def __init__(self, database: Database, name: str) -> None:
         self._database = database
-        self._row = database.run(lambda c: store.row_of(c, name))
-        self._pairs = database.run(lambda c: store.pairs_of(c, self._row.id))
+        self._row = database.read(lambda c: store.row_of(c, name))
+        self._pairs = database.read(lambda c: store.pairs_of(c, self._row.id))
         self._planner = Planner(database)
         self._live: Any = None
         self._kept: Any = None
@@ -167,7 +167,7 @@ class Campaign:
     @staticmethod
     def names(url: str | Path) -> list[str]:
         """Names of the campaigns of a store."""
-        return Database(str(url)).run(store.names)
+        return Database(str(url)).read(store.names)
 
     @property
     def name(self) -> str:
@@ -298,7 +298,7 @@ class Campaign:
             return "deadline"
         if self._affordable(row):
             return None
-        tally = self._database.run(lambda c: store.tally(c, row, len(self._pairs)))
+        tally = self._database.read(lambda c: store.tally(c, row, len(self._pairs)))
         return None if tally.of("queued").any() or tally.of("out").any() else "budget"
 
     def counts(self) -> xr.Dataset:
@@ -338,7 +338,7 @@ class Campaign:
             rounds=row.round,
             estimate=overall,
             estimates=each,
-            history=self._database.run(lambda c: store.history(c, row)),
+            history=self._database.read(lambda c: store.history(c, row)),
             finished=self.finished(),
         )
 
@@ -349,13 +349,15 @@ class Campaign:
     # Asking.
 
     def _take(self, n: int, worker: str | None) -> list[Attempt]:
-        row = self._refreshed()
-        if row.finished or self._past_deadline():
-            return []
-        skip = self._database.locks_rows
-        return self._database.run(
-            lambda c: store.hand_out(c, row, n, worker, self._database.now(c), skip_locked=skip)
-        )
+        def take(connection: Any) -> list[Attempt]:
+            self._row = row = store.row_of(connection, self._row.name)
+            now = self._database.now(connection)
+            if row.finished or _past(row, now):
+                return []
+            skip = self._database.locks_rows
+            return store.hand_out(connection, row, n, worker, now, skip_locked=skip)
+
+        return self._database.run(take)
 
     def _may_plan(self) -> bool:
         row = self._refreshed()
@@ -395,11 +397,12 @@ class Campaign:
         self._database.run(lambda c: store.finish(c, self._row, reason))
 
     def _past_deadline(self) -> bool:
-        deadline = self.settings.deadline
-        return deadline is not None and self._database.run(self._database.now) >= deadline
+        return self.settings.deadline is not None and _past(
+            self._row, self._database.read(self._database.now)
+        )
 
     def _refreshed(self) -> store.Row:
-        self._row = self._database.run(lambda c: store.row_of(c, self._row.name))
+        self._row = self._database.read(lambda c: store.row_of(c, self._row.name))
         return self._row
 
     def _standpoint(self) -> Standpoint:
@@ -407,7 +410,7 @@ class Campaign:
             row = store.row_of(connection, self._row.name)
             return Standpoint(row, self._pairs, store.tally(connection, row, len(self._pairs)))
 
-        return self._database.run(read)
+        return self._database.read(read)
 
     # Telling.
 
@@ -451,7 +454,7 @@ class Campaign:
         return fit
 
     def _load_fit(self) -> None:
-        kept = self._database.run(lambda c: store.kept_fit(c, self._row))
+        kept = self._database.read(lambda c: store.kept_fit(c, self._row))
         if kept is None:
             return
         from bayes_passk.store import load_fit
@@ -527,6 +530,10 @@ def _settings(**values: Any) -> Settings:
     if len(ks) != 1:
         raise OptionError(f"k: expected one number, got {values['k']!r}")
     return Settings(**(values | {"k": int(ks[0])}))
+
+
+def _past(row: store.Row, now: float) -> bool:
+    return row.settings.deadline is not None and now >= row.settings.deadline
 
 
 def _real(value: Any) -> bool:

@@ -3,6 +3,7 @@
 __all__ = ["Database"]
 
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ class Database:
         if not new:
             _check_there(self._url)
         self._engine = _engine(self._url)
+        # Connections are given back when nobody holds the store any more.
+        weakref.finalize(self, self._engine.dispose)
         self.run(upgrade, patience=_PATIENCE_TO_OPEN)
 
     @property
@@ -90,6 +93,10 @@ class Database:
             connection.execute(sa.text("select extract(epoch from clock_timestamp())")).scalar_one()
         )
 
+    def read[T](self, work: Callable[[sa.Connection], T]) -> T:
+        """Do work that writes nothing, as `run` does; nobody has to wait for it."""
+        return self._patiently(self._engine.execution_options(reads=True), work, PATIENCE)
+
     def run[T](self, work: Callable[[sa.Connection], T], *, patience: float = PATIENCE) -> T:
         """Do work in one transaction, again where the connection was lost or the file busy.
 
@@ -100,21 +107,26 @@ class Database:
         CampaignError
             The store is full, gone, or did not answer in time.
         """
+        return self._patiently(self._engine, work, patience)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    def _patiently[T](
+        self, engine: sa.Engine, work: Callable[[sa.Connection], T], patience: float
+    ) -> T:
         deadline = time.monotonic() + patience
         pause = 0.01
         while True:
             try:
-                with self._engine.begin() as connection:
+                with engine.begin() as connection:
                     return work(connection)
             except DBAPIError as error:
                 if not _passes(error) or time.monotonic() > deadline:
                     raise CampaignError(self._why(error)) from None
             time.sleep(pause)
             pause = min(_LONGEST_PAUSE, 2 * pause)
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._engine.dispose()
 
     def _why(self, error: DBAPIError) -> str:
         said = str(error.orig).strip().splitlines()
@@ -166,7 +178,7 @@ def _engine(url: sa.URL) -> sa.Engine:
         raise CampaignError(f"{_shown(url)}: no such database can be opened") from None
     if url.get_backend_name() == "sqlite":
         sa.event.listen(engine, "connect", _set_up_sqlite)
-        sa.event.listen(engine, "begin", _begin_to_write)
+        sa.event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -179,8 +191,9 @@ def _set_up_sqlite(connection: Any, record: Any) -> None:
     cursor.close()
 
 
-def _begin_to_write(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin(connection: sa.Connection) -> None:
+    reads = connection.get_execution_options().get("reads", False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 def _passes(error: DBAPIError) -> bool:

@@ -12,11 +12,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayes_passk.campaign.texts import storable
+from bayes_passk.counts import counts_from_dict
 from bayes_passk.errors import CampaignError, ReadError, did_you_mean
 
 COLUMNS = ("system", "problem", "cost", "max_attempts", "n_attempts", "n_successes")
 _SYSTEM = "system"
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
+# Beyond it a float64 no longer tells neighbouring whole numbers apart.
+_MAX_COUNT = 2**53
 
 
 def pairs_from(problems: Any) -> pd.DataFrame:
@@ -26,7 +30,8 @@ def pairs_from(problems: Any) -> pd.DataFrame:
     ----------
     problems : path, data frame, counts, or iterable of ids
         A table has ``problem`` and may have ``system``, ``cost``, ``max_attempts``, ``n_attempts``
-        and ``n_successes``; a text file without headings has an id a line.
+        and ``n_successes``; a text file without headings has an id a line; a dict is read as
+        `counts_from_dict` does.
 
     Raises
     ------
@@ -56,16 +61,26 @@ def pairs_from(problems: Any) -> pd.DataFrame:
 def _table(problems: Any) -> pd.DataFrame:
     if isinstance(problems, str | Path):
         return _from_file(Path(problems))
+    if isinstance(problems, dict):
+        problems = counts_from_dict(problems)
     if isinstance(problems, xr.Dataset):
         flat = problems[["n_attempts", "n_successes"]].reset_coords(drop=True)
         return flat.to_dataframe(dim_order=["system", "problem"]).reset_index()
     if hasattr(problems, "columns"):
-        import narwhals as nw
-
-        return nw.from_native(problems, eager_only=True).to_pandas()
+        return _from_frame(problems)
     if isinstance(problems, Iterable):
-        return pd.DataFrame({"problem": [str(problem) for problem in problems]}, dtype=object)
+        return pd.DataFrame({"problem": list(problems)}, dtype=object)
     raise CampaignError(f"problems: expected ids, a table or a path, got {problems!r:.80}")
+
+
+def _from_frame(frame: Any) -> pd.DataFrame:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame, eager_only=True).to_pandas()
+    except TypeError:
+        kind = type(frame).__name__
+        raise CampaignError(f"problems: expected a data frame in memory, got {kind}") from None
 
 
 def _from_file(path: Path) -> pd.DataFrame:
@@ -74,7 +89,7 @@ def _from_file(path: Path) -> pd.DataFrame:
             return pd.read_parquet(path)
         text = path.read_text(encoding="utf-8-sig")
         return _from_text(path, text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         if isinstance(error, CampaignError):
             raise
         reason = getattr(error, "strerror", None) or error
@@ -90,6 +105,8 @@ def _from_text(path: Path, text: str) -> pd.DataFrame:
         return pd.DataFrame(records, dtype=object)
     delimiter = "\t" if "\t" in lines[0] else ","
     heads = [name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter))]
+    if len(set(heads)) < len(heads):
+        raise CampaignError(f"{path}: expected different headings, got {', '.join(heads)[:200]}")
     if "problem" in heads:
         rows = list(csv.DictReader(text.splitlines(keepends=True), heads, delimiter=delimiter))[1:]
         _check_rectangular(path, rows)
@@ -110,14 +127,21 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
     filled = filled.where(filled.notna(), None)
     return pd.DataFrame(
         {
-            "system": [_SYSTEM if value is None else str(value) for value in filled["system"]],
-            "problem": [str(value) for value in filled["problem"]],
+            "system": [_SYSTEM if value is None else _id(value) for value in filled["system"]],
+            "problem": [_id(value) for value in filled["problem"]],
             "cost": _numbers(filled["cost"], "cost", 1.0),
             "max_attempts": _numbers(filled["max_attempts"], "max_attempts", np.nan),
             "n_attempts": _numbers(filled["n_attempts"], "n_attempts", 0.0),
             "n_successes": _numbers(filled["n_successes"], "n_successes", 0.0),
         }
     )
+
+
+def _id(value: Any) -> str:
+    text = "" if value is None else str(value)
+    if not text or storable(text) != text:
+        raise CampaignError(f"expected an id for each system and problem, got {value!r:.60}")
+    return text
 
 
 def _numbers(values: pd.Series, name: str, default: float) -> list[float]:
@@ -140,13 +164,16 @@ def _checked(table: pd.DataFrame) -> pd.DataFrame:
         )
     cost, caps = table["cost"], table["max_attempts"]
     _refuse(table, ~(np.isfinite(cost) & (cost > 0)), "cost", "a number above 0")
-    whole = caps.isna() | ((caps >= 0) & (caps == np.floor(caps)))
+    whole = caps.isna() | _whole(caps)
     _refuse(table, ~whole, "max_attempts", "a whole number of at least 0")
     n, c = table["n_attempts"], table["n_successes"]
-    _refuse(table, ~((n >= 0) & (n == np.floor(n))), "n_attempts", "a whole number of at least 0")
-    right = (c >= 0) & (c == np.floor(c)) & (c <= n)
-    _refuse(table, ~right, "n_successes", "a whole number, at most n_attempts")
+    _refuse(table, ~_whole(n), "n_attempts", "a whole number of at least 0")
+    _refuse(table, ~(_whole(c) & (c <= n)), "n_successes", "a whole number, at most n_attempts")
     return table.astype({"n_attempts": np.int64, "n_successes": np.int64})
+
+
+def _whole(values: pd.Series) -> pd.Series:
+    return (values >= 0) & (values <= _MAX_COUNT) & (values == np.floor(values))
 
 
 def _refuse(table: pd.DataFrame, wrong: pd.Series, name: str, expected: str) -> None:
