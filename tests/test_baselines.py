@@ -12,13 +12,12 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import betabinom, linregress
 
 from bayes_passk.baselines import (
-    _BIN_EDGES,
-    _scaled_beta_pass_at_k,
     beta_binomial_mle,
     bootstrap_interval,
     discretized_beta,
     power_law_regression,
 )
+from bayes_passk.baselines.discretized import _BIN_EDGES, _scaled_beta_pass_at_k
 from bayes_passk.counts import counts_from_arrays
 from bayes_passk.errors import CountsError, NotDefinedError, OptionError
 from bayes_passk.unbiased import unbiased_pass_at_k
