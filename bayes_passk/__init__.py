@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         power_law_regression,
     )
     from bayes_passk.campaign import Campaign
-    from bayes_passk.checks import check_fit, check_held_out, predictive_draws, prior_sensitivity
+    from bayes_passk.checks import check_fit, predictive_draws
     from bayes_passk.compare import compare_variants, stacked_pass_at_k
     from bayes_passk.costs import costs_from_table
     from bayes_passk.counts import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bayes_passk.extrapolate import extrapolation, side_by_side
     from bayes_passk.fitting import fit
     from bayes_passk.frames import counts_from_frame
+    from bayes_passk.held_out import check_held_out
     from bayes_passk.planner import attempts_needed
     from bayes_passk.plots.check import plot_check
     from bayes_passk.plots.pass_at_k import plot_pass_at_k
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bayes_passk.record import record_of
     from bayes_passk.reweighting import reweight
     from bayes_passk.rules import find_rule
+    from bayes_passk.sensitivity import prior_sensitivity
     from bayes_passk.store import check_fit_path, load_fit, save_fit
     from bayes_passk.summaries import summary
     from bayes_passk.unbiased import unbiased_pass_at_k, unbiased_pass_hat_k
@@ -60,7 +62,7 @@ _MODULES = {
         "power_law_regression",
     ),
     "campaign": ("Campaign",),
-    "checks": ("check_fit", "check_held_out", "predictive_draws", "prior_sensitivity"),
+    "checks": ("check_fit", "predictive_draws"),
     "compare": ("compare_variants", "stacked_pass_at_k"),
     "costs": ("costs_from_table",),
     "counts": (
@@ -79,6 +81,7 @@ _MODULES = {
     "extrapolate": ("extrapolation", "side_by_side"),
     "fitting": ("fit",),
     "frames": ("counts_from_frame",),
+    "held_out": ("check_held_out",),
     "planner": ("attempts_needed",),
     "plots.check": ("plot_check",),
     "plots.pass_at_k": ("plot_pass_at_k",),
@@ -87,6 +90,7 @@ _MODULES = {
     "record": ("record_of",),
     "reweighting": ("reweight",),
     "rules": ("find_rule",),
+    "sensitivity": ("prior_sensitivity",),
     "store": ("check_fit_path", "load_fit", "save_fit"),
     "summaries": ("summary",),
     "unbiased": ("unbiased_pass_at_k", "unbiased_pass_hat_k"),

@@ -183,7 +183,9 @@ def run(
 
 
 def _lines() -> Iterator[str]:
-    return (line for line in sys.stdin if line.strip())
+    # Bytes that are no UTF-8 spoil their own line at most.
+    decoded = (line.decode("utf-8", "surrogateescape") for line in sys.stdin.buffer)
+    return (line for line in decoded if line.strip())
 
 
 def _outcome(line: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -201,10 +203,11 @@ def _imported(text: str) -> Any:
     from importlib import import_module
 
     module, colon, name = text.partition(":")
-    if not colon:
+    if not colon or not module or not name:
         raise OptionError(f"--function: expected MODULE:NAME, got {text!r}")
     sys.path.insert(0, "")
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise CampaignError(f"--function {text}: {error}") from error
+    except Exception as error:  # whatever that module does when it is imported
+        reason = f"{type(error).__name__}: {error}"
+        raise CampaignError(f"--function {text}: cannot be imported: {reason}") from error

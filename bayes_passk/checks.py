@@ -1,32 +1,22 @@
-"""Does a fit describe the counts it was made from? Predictive checks and prior sensitivity."""
+"""Does a fit describe the counts it was made from? Predictive checks."""
 
 __all__ = [
     "check_fit",
-    "check_held_out",
     "check_statistics",
     "predictive_draws",
-    "prior_sensitivity",
 ]
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_stats import psense_summary
-from pymc.stats import compute_log_prior
 
-from bayes_passk.compiled import compiled_model
-from bayes_passk.counts import levels_of
-from bayes_passk.errors import OptionError, VariantError
-from bayes_passk.fitting import fit as fit_counts
-from bayes_passk.leave_one_out import learned_cells
+from bayes_passk.errors import OptionError
 from bayes_passk.posterior import Posterior
 from bayes_passk.record import record_of
 from bayes_passk.unbiased import unbiased_pass_at_k
-from bayes_passk.variant import Option, find_variant, variant_names
 
 # Replications of the counts; the Monte Carlo error of a tail probability is then below 0.02.
 _REPLICATIONS = 500
@@ -146,134 +136,6 @@ def check_statistics(fit: xr.DataTree, k: int | None = None) -> xr.DataTree:
             "observed_data": xr.Dataset(observed, coords={"system": system}),
         }
     )
-
-
-def check_held_out(
-    counts: xr.Dataset,
-    variant: str | Path = "beta_binomial",
-    *,
-    share: float = 0.5,
-    random_seed: int = 0,
-    **options: Any,
-) -> pd.DataFrame:
-    """Fit a random part of each problem's attempts, and predict the others.
-
-    Parameters
-    ----------
-    counts : xarray.Dataset
-        Counts, at least two attempts on each problem attempted.
-    variant : str or Path
-        What is fitted.
-    share : float
-        Share of the attempts that are fitted.
-    random_seed : int
-        Of the division, the fit and the prediction.
-    **options
-        Further arguments of `fit`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a system: ``system``, ``observed`` (successes in the held-out attempts, by problem on
-        average), ``mean``, ``lower`` and ``upper`` (90 %), ``coverage_90`` (share of problems whose
-        held-out successes lie inside their own interval) and ``log_score`` (mean log probability
-        of a problem's held-out counts).
-
-    Examples
-    --------
-    >>> from bayes_passk import counts_from_arrays
-    >>> counts = counts_from_arrays([20] * 8, [0, 0, 0, 1, 2, 5, 9, 20])
-    >>> float(check_held_out(counts, random_seed=1)["coverage_90"].iloc[0]) > 0.5
-    True
-    """
-    if not 0 < share < 1:
-        raise OptionError(f"share: expected a number between 0 and 1, got {share!r}")
-    n, c = (counts[name].values for name in ("n_attempts", "n_successes"))
-    kept = np.ceil(share * n).astype(np.int64)
-    rng = np.random.default_rng(random_seed)
-    first = rng.hypergeometric(c, n - c, kept)
-    dims = ("system", "problem")
-    half = counts.assign(n_attempts=(dims, kept), n_successes=(dims, first))
-    tree = fit_counts(half, variant, random_seed=random_seed, **options)
-    posterior = Posterior.of(tree)
-    rest, later = n - kept, c - first
-    rows = []
-    for i, system in enumerate(counts["system"].values):
-        held = np.flatnonzero(rest[i] > 0)
-        cells = posterior.cells.index[i, held]
-        p = np.exp(
-            posterior.sample(cells, slice(None, None, _thinning(posterior)), _ones(held), rng)[0]
-        )
-        drawn = rng.binomial(rest[i, held], p)
-        low, high = np.quantile(drawn, [0.05, 0.95], axis=0, method="inverted_cdf")
-        total = drawn.mean(axis=1)
-        score = posterior.log_moment(
-            cells, later[i, held][:, None], (rest[i, held] - later[i, held])[:, None]
-        )[..., 0]
-        rows.append(
-            {
-                "system": str(system),
-                "observed": float(later[i, held].mean()),
-                "mean": float(total.mean()),
-                "lower": float(np.quantile(total, 0.05)),
-                "upper": float(np.quantile(total, 0.95)),
-                "coverage_90": float(((later[i, held] >= low) & (later[i, held] <= high)).mean()),
-                "log_score": float(np.log(np.exp(score).mean(axis=0)).mean()),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def prior_sensitivity(
-    fit: xr.DataTree, variant: str | Path | None = None, **options: Option
-) -> pd.DataFrame:
-    """Power-scaling sensitivity: how far the posterior moves with the prior, and with the data.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        Result of `fit` or `load_fit`.
-    variant : str or Path, optional
-        The variant's file, where it is not one of the toolkit's.
-    **options
-        Its options, where they differ from the defaults.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ArviZ's ``psense_summary``: sensitivity to ``prior`` and ``likelihood``, and a
-        ``diagnosis``, for each parameter that has a prior. (Kallioinen et al. 2023,
-        arXiv 2107.14054.)
-
-    Raises
-    ------
-    VariantError
-        The variant came from a file that is not named.
-    """
-    record = record_of(fit)
-    if variant is None:
-        if record["variant"] not in variant_names():
-            raise VariantError(
-                f"the fit's variant {record['variant']!r} came from a file: "
-                "pass its path, prior_sensitivity(fit, 'mine.py')"
-            )
-        variant, options = record["variant"], record["options"]
-    found = find_variant(variant, **options)
-    counts = fit["observed_data"].to_dataset()
-    levels, _ = levels_of(counts, record["covariate"])
-    compiled = compiled_model(found, record["pooling"], counts.sizes["system"], len(levels))
-    names = [variable.name for variable in compiled.model.free_RVs]
-    posterior = fit["posterior"].to_dataset()[names]
-    if record["covariate"]:
-        posterior = posterior.rename({record["covariate"]: "covariate"})
-    posterior = posterior.drop_vars([d for d in ("system", "covariate") if d in posterior.coords])
-    with compiled.model:
-        tree = compute_log_prior(xr.DataTree.from_dict({"posterior": posterior}), progressbar=False)
-    likelihood = fit["log_likelihood"].to_dataset()
-    if "cell" in likelihood.dims:
-        likelihood = likelihood * xr.DataArray(learned_cells(fit).multiplicity, dims="cell")
-    tree["log_likelihood"] = xr.DataTree(likelihood)
-    return psense_summary(tree, var_names=names)
 
 
 def _replicate(posterior: Posterior, rng: np.random.Generator) -> np.ndarray:

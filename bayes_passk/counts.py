@@ -75,6 +75,11 @@ class Cells:
         """Failures of each cell."""
         return self.n_attempts - self.n_successes
 
+    def unit_multiplicity(self, joint: bool) -> np.ndarray:
+        """Problems that share each cell or, for a joint difficulty, each row of cells."""
+        # The cells of a row stand together, one for each system, and are as many.
+        return self.multiplicity[:: len(self.index)] if joint else self.multiplicity
+
 
 @dataclass(frozen=True)
 class CountsSummary:

@@ -95,7 +95,7 @@ def reweight(fit: xr.DataTree, counts: xr.Dataset, *, random_seed: int = 0) -> R
     known = fit["log_likelihood"]["n_successes"].to_numpy()
     known = known.reshape(-1, known.shape[-1])
     values = log_likelihood_of(fit, cells) if joint else _extended(fit, known, before, cells)
-    gained = values @ _multiplicity(cells, joint) - known @ _multiplicity(before, joint)
+    gained = values @ cells.unit_multiplicity(joint) - known @ before.unit_multiplicity(joint)
     log_weight, pareto_k = _smoothed(gained)
     ess = float(np.exp(-logsumexp(2 * log_weight)))
     rng = np.random.default_rng(random_seed)
@@ -136,11 +136,6 @@ def _extended(fit: xr.DataTree, known: np.ndarray, before: Cells, cells: Cells) 
 
 def _keys(cells: Cells) -> list[tuple[float, ...]]:
     return list(zip(cells.group, cells.n_attempts, cells.n_successes, strict=True))
-
-
-def _multiplicity(cells: Cells, joint: bool) -> np.ndarray:
-    # The cells of a row stand together, one for each system, and are as many.
-    return cells.multiplicity[:: len(cells.index)] if joint else cells.multiplicity
 
 
 def _smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:

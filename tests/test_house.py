@@ -70,9 +70,9 @@ def test_imports_point_down():
         "errors files special difficulty composed quadrature logit_density pooling variant counts "
         "learning outcomes frames readers datasets record unbiased posterior model laws compiled "
         "progress diagnostics unsolvable_share fitting store estimands summaries predictive "
-        "baselines leave_one_out compare checks extrapolate targets gain forecast standing costs "
-        "allocation rules planner reweighting updating campaign plots output campaign_output "
-        "campaign_commands cli"
+        "baselines leave_one_out compare checks held_out sensitivity extrapolate targets gain "
+        "forecast standing costs allocation rules planner reweighting updating "
+        "campaign plots output campaign_output campaign_commands cli"
     ).split()
     for path in tracked():
         if path.parent.name == "bayes_passk" and path.stem in order:
