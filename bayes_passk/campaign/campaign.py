@@ -7,25 +7,25 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayes_passk.campaign import store
+from bayes_passk.campaign.checking import checked_budget, checked_name, checked_settings
 from bayes_passk.campaign.database import Database, new_token
+from bayes_passk.campaign.estimates import Estimates, Estimator
 from bayes_passk.campaign.planning import Planner, Standpoint
 from bayes_passk.campaign.problems import pairs_from
 from bayes_passk.campaign.records import Attempt, Settings, Status, Told
-from bayes_passk.errors import OptionError, UnknownNameError, did_you_mean
-from bayes_passk.rules import find_rule
+from bayes_passk.campaign.texts import storable
+from bayes_passk.errors import OptionError, UnknownNameError
 
 _ROUNDS = 10
 _LEASE = 900.0
-_TARGETS = ("benchmark", "difference", "any_success")
-_POLICIES = {"on_error": ("drop", "fail"), "on_timeout": ("fail", "drop")}
 _LONGEST_PAUSE = 1.0
+_LAST_NUMBER = 2**31 - 1  # that the store can hold
 
 
 class Campaign:
@@ -53,8 +53,7 @@ class Campaign:
         self._row = database.read(lambda c: store.row_of(c, name))
         self._pairs = database.read(lambda c: store.pairs_of(c, self._row.id))
         self._planner = Planner(database)
-        self._live: Any = None
-        self._kept: Any = None
+        self._estimator = Estimator(database, self._row)
 
     @classmethod
     def create(
@@ -127,28 +126,26 @@ class Campaign:
             There is no such rule or variant.
         """
         table = pairs_from(problems)
-        _check_budget(budget, in_attempts=bool((table["cost"] == 1).all()))
-        settings = _settings(
+        budget = checked_budget(budget, table)
+        settings = checked_settings(
+            table["system"].nunique(),
             k=k,
             target=target,
             rule=rule,
             batch=max(1.0, math.ceil(budget / _ROUNDS)) if batch is None else batch,
             lease=lease,
             width=width,
-            deadline=deadline.timestamp() if isinstance(deadline, datetime) else deadline,
+            deadline=deadline,
             ci_prob=ci_prob,
             on_error=on_error,
             on_timeout=on_timeout,
             variant=variant,
             options=options,
-            random_seed=int(np.random.SeedSequence().generate_state(1)[0])
-            if random_seed is None
-            else random_seed,
+            random_seed=random_seed,
         )
-        if not isinstance(name, str) or not name:
-            raise OptionError(f"name: expected a text, got {name!r}")
+        name = checked_name(name)
         database, token = Database(str(url), new=True), new_token()
-        database.run(lambda c: store.create(c, name, token, settings, float(budget), table))
+        database.run(lambda c: store.create(c, name, token, settings, budget, table))
         return cls(database, name)
 
     @classmethod
@@ -269,8 +266,7 @@ class Campaign:
             try:
                 read.append(self._read(outcome))
             except (OptionError, UnknownNameError) as error:
-                attempt = outcome.get("attempt") if isinstance(outcome, Mapping) else None
-                rejected.append({"attempt": attempt, "reason": str(error)})
+                rejected.append({"attempt": _named(outcome), "reason": str(error)})
         if not read:
             return Told(rejected=rejected)
         told = self._database.run(lambda c: store.tell(c, self._row, read, self._database.now(c)))
@@ -289,17 +285,17 @@ class Campaign:
     def finished(self) -> str | None:
         """Why nothing more is handed out: ``budget``, ``width``, ``deadline``, ``rule``; or None.
 
-        With the budget used, only once all attempts are told.
+        With the budget used, or a rule that asks for nothing more, only once all is told.
         """
         row = self._refreshed()
-        if row.finished:
-            return row.finished
+        if row.finished == "width":
+            return "width"
         if self._past_deadline():
             return "deadline"
-        if self._affordable(row):
+        if not row.finished and self._affordable(row):
             return None
-        tally = self._database.read(lambda c: store.tally(c, row, len(self._pairs)))
-        return None if tally.of("queued").any() or tally.of("out").any() else "budget"
+        waits = self._database.read(lambda c: store.has_open(c, row))
+        return None if waits else row.finished or "budget"
 
     def counts(self) -> xr.Dataset:
         """Counts of what was told, and of what was there before, by the policy for errors."""
@@ -313,7 +309,7 @@ class Campaign:
         CountsError
             No attempt was told yet.
         """
-        return self._posterior_at(self.counts())
+        return self._estimator.fit(self.counts())
 
     def status(self, *, estimate: bool = True) -> Status:
         """Where the campaign stands; with ``estimate``, pass@k too, which needs a fit."""
@@ -322,8 +318,8 @@ class Campaign:
         number = {state: int(tally.of(state).sum()) for state in store.STATES}
         counts = standpoint.counts(self._database.shown)
         known = estimate and bool(counts["n_attempts"].values.any())
-        overall, each = self._estimates(counts) if known else (None, [])
-        if each and self._narrow(each):
+        now = self._estimator.estimates(counts) if known else None
+        if now and self._narrow(now):
             self._finish("width")
         return Status(
             budget=_plain(row.budget),
@@ -336,8 +332,8 @@ class Campaign:
             outstanding=number["out"],
             spent=_plain(row.spent),
             rounds=row.round,
-            estimate=overall,
-            estimates=each,
+            estimate=now.overall if now else None,
+            estimates=now.by_system if now else [],
             history=self._database.read(lambda c: store.history(c, row)),
             finished=self.finished(),
         )
@@ -352,7 +348,7 @@ class Campaign:
         def take(connection: Any) -> list[Attempt]:
             self._row = row = store.row_of(connection, self._row.name)
             now = self._database.now(connection)
-            if row.finished or _past(row, now):
+            if row.finished == "width" or _past(row, now):
                 return []
             skip = self._database.locks_rows
             return store.hand_out(connection, row, n, worker, now, skip_locked=skip)
@@ -372,26 +368,32 @@ class Campaign:
                 return False
             standpoint = self._standpoint()
             counts = standpoint.counts(self._database.shown)
-            if self._stops_by_width(standpoint, counts):
+            if self._stops_by_width(counts):
                 return True
             planned = self._planner.plan(
-                standpoint, counts, lambda: self._posterior_at(counts), lambda: self._width(counts)
+                standpoint,
+                counts,
+                lambda: self._estimator.fit(counts),
+                lambda: self._width(counts),
             )
-            if not planned and self._refreshed().round == standpoint.row.round:
+            if not planned:
                 self._finish("rule")
             return True
 
-    def _stops_by_width(self, standpoint: Standpoint, counts: xr.Dataset) -> bool:
-        if self.settings.width is None or not standpoint.told:
+    def _stops_by_width(self, counts: xr.Dataset) -> bool:
+        if self.settings.width is None or not counts["n_attempts"].values.any():
             return False
-        narrow = self._narrow(self._estimates(counts)[1])
+        narrow = self._narrow(self._estimator.estimates(counts))
         if narrow:
             self._finish("width")
         return narrow
 
-    def _narrow(self, estimates: list[dict[str, Any]]) -> bool:
-        width = self.settings.width
-        return width is not None and all(e["upper"] - e["lower"] <= width for e in estimates)
+    def _narrow(self, estimates: Estimates) -> bool:
+        return self.settings.width is not None and estimates.width <= self.settings.width
+
+    def _width(self, counts: xr.Dataset) -> float | None:
+        # Rules without a model plan without a fit, however long one would take.
+        return self._estimator.estimates(counts).width if self._estimator.has_fit else None
 
     def _finish(self, reason: str) -> None:
         self._database.run(lambda c: store.finish(c, self._row, reason))
@@ -424,6 +426,10 @@ class Campaign:
             raise OptionError(f"expected passed to be true or false, got {passed!r:.60}")
         if error is not None and not isinstance(error, str):
             raise OptionError(f"expected error to be a text, got {error!r:.60}")
+        if not isinstance(outcome.get("timeout", False), bool):
+            raise OptionError(
+                f"expected timeout to be true or false, got {outcome['timeout']!r:.60}"
+            )
         state = "timeout" if outcome.get("timeout") else "error"
         if passed is not None:
             state = "passed" if passed else "failed"
@@ -436,116 +442,18 @@ class Campaign:
             raise UnknownNameError(f"no attempt {attempt!r:.80} was handed out by this campaign")
         if token != self._row.token:
             raise UnknownNameError(f"attempt {attempt!r:.80} is of another campaign")
+        if int(number) > _LAST_NUMBER:
+            raise UnknownNameError(f"attempt {attempt!r:.80} was never handed out")
         return int(number)
 
-    # Estimating.
 
-    def _posterior_at(self, counts: xr.Dataset) -> xr.DataTree:
-        if self._live is None:
-            from bayes_passk.updating import LivePosterior
-
-            settings = self.settings
-            self._live = LivePosterior(
-                settings.variant, random_seed=settings.random_seed, **settings.options
-            )
-            self._load_fit()
-        fit = self._live.at(counts)
-        self._keep_fit()
-        return fit
-
-    def _load_fit(self) -> None:
-        kept = self._database.read(lambda c: store.kept_fit(c, self._row))
-        if kept is None:
-            return
-        from bayes_passk.store import load_fit
-
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "fit.nc"
-            path.write_bytes(kept)
-            self._live.load(load_fit(path))
-        self._kept = self._live.sampled
-
-    def _keep_fit(self) -> None:
-        sampled = self._live.sampled
-        if sampled is None or sampled is self._kept:
-            return
-        from bayes_passk.store import save_fit
-
-        with TemporaryDirectory() as folder:
-            content = save_fit(sampled, Path(folder) / "fit.nc").read_bytes()
-        self._database.run(lambda c: store.keep_fit(c, self._row, content))
-        self._kept = sampled
-
-    def _estimates(self, counts: xr.Dataset) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        from bayes_passk.estimands import pass_at_k
-
-        k = self.settings.k
-        draws = pass_at_k(self._posterior_at(counts), k)["pass_at_k"].isel(k=0)
-        flat = draws.stack(sample=("chain", "draw")).transpose("system", "sample").values
-        each = [
-            {"system": str(name)} | self._interval(own)
-            for name, own in zip(counts["system"].values, flat, strict=True)
-        ]
-        return self._interval(flat.mean(axis=0)), each
-
-    def _interval(self, draws: np.ndarray) -> dict[str, Any]:
-        prob = self.settings.ci_prob
-        lower, upper = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
-        return {
-            "k": self.settings.k,
-            "mean": float(draws.mean()),
-            "lower": float(lower),
-            "upper": float(upper),
-            "ci_prob": prob,
-        }
-
-    def _width(self, counts: xr.Dataset) -> float | None:
-        # Rules without a model plan without a fit, however long one would take.
-        if self._live is None:
-            return None
-        return max(e["upper"] - e["lower"] for e in self._estimates(counts)[1])
-
-
-def _settings(**values: Any) -> Settings:
-    for name in ("batch", "lease", "width"):
-        value = values[name]
-        if value is None and name == "width":
-            continue
-        if not _real(value) or value <= 0:
-            raise OptionError(f"{name}: expected a number above 0, got {value!r}")
-    if values["deadline"] is not None and not _real(values["deadline"]):
-        raise OptionError(f"deadline: expected a time, got {values['deadline']!r}")
-    if not _real(values["ci_prob"]) or not 0 < values["ci_prob"] < 1:
-        raise OptionError(f"ci_prob: expected a number between 0 and 1, got {values['ci_prob']!r}")
-    for name, choices in _POLICIES.items():
-        if values[name] not in choices:
-            raise OptionError(f"{name}: expected {' or '.join(choices)}, got {values[name]!r}")
-    if values["target"] not in _TARGETS:
-        hint = did_you_mean(str(values["target"]), _TARGETS)
-        raise OptionError(f"target: expected one of {', '.join(_TARGETS)}: {hint}")
-    from bayes_passk.unbiased import whole_ks  # takes a second, which a worker need not wait
-
-    find_rule(values["rule"])
-    ks = whole_ks(values["k"])
-    if len(ks) != 1:
-        raise OptionError(f"k: expected one number, got {values['k']!r}")
-    return Settings(**(values | {"k": int(ks[0])}))
+def _named(outcome: Any) -> str | None:
+    attempt = outcome.get("attempt") if isinstance(outcome, Mapping) else None
+    return storable(attempt[:80]) if isinstance(attempt, str) else None
 
 
 def _past(row: store.Row, now: float) -> bool:
     return row.settings.deadline is not None and now >= row.settings.deadline
-
-
-def _real(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _check_budget(budget: Any, in_attempts: bool) -> None:
-    if not _real(budget) or budget <= 0:
-        raise OptionError(f"budget: expected a number above 0, got {budget!r}")
-    if in_attempts and budget != int(budget):
-        raise OptionError(f"budget: expected a whole number of attempts, got {budget!r}")
 
 
 def _plain(number: float) -> float:

@@ -10,21 +10,25 @@ from typing import Any
 from uuid import uuid4
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NoSuchModuleError,
+    OperationalError,
+)
 
+from bayes_passk.campaign.address import hidden, parsed, shown
 from bayes_passk.campaign.schema import upgrade
 from bayes_passk.errors import CampaignError, MissingExtraError
 
 # A server that restarts, or a file that another process writes, is waited for so many seconds.
 PATIENCE = 60.0
 _PATIENCE_TO_OPEN = 10.0
+_SECONDS_TO_CONNECT = "10"
 _LONGEST_PAUSE = 1.0
-_BACKENDS = {
-    "sqlite": "sqlite",
-    "postgresql": "postgresql+psycopg",
-    "postgres": "postgresql+psycopg",
-}
-_SECRET = ("password", "passwd", "passfile", "sslpassword", "token", "secret", "key")
 # What a wait does not mend.
 _HOPELESS = (
     "disk is full",
@@ -67,7 +71,7 @@ class Database:
     """
 
     def __init__(self, url: str, *, new: bool = False) -> None:
-        self._url = _parsed(url)
+        self._url = parsed(url)
         if not new:
             _check_there(self._url)
         self._engine = _engine(self._url)
@@ -78,7 +82,7 @@ class Database:
     @property
     def shown(self) -> str:
         """The address without anything secret."""
-        return _shown(self._url)
+        return shown(self._url)
 
     @property
     def locks_rows(self) -> bool:
@@ -130,9 +134,7 @@ class Database:
 
     def _why(self, error: DBAPIError) -> str:
         said = str(error.orig).strip().splitlines()
-        reason = said[0] if said else type(error.orig).__name__
-        for secret in _secrets(self._url):
-            reason = reason.replace(secret, "***")
+        reason = hidden(self._url, said[0] if said else type(error.orig).__name__)
         if any(word in reason.lower() for word in _FULL):
             return (
                 f"{self.shown}: no space left to record this ({reason}); nothing of it was kept, "
@@ -141,42 +143,24 @@ class Database:
         return f"{self.shown}: the store cannot be used: {reason}"
 
 
-def _parsed(text: str) -> sa.URL:
-    if "://" not in str(text):
-        return sa.URL.create("sqlite", database=str(text))
-    scheme = str(text).split("://", 1)[0]
-    if (backend := _BACKENDS.get(scheme.split("+", 1)[0])) is None:
-        raise CampaignError(
-            f"expected a file, sqlite:///FILE or postgresql://..., got one of {scheme[:40]!r}"
-        )
-    try:
-        url = sa.make_url(str(text))
-    except (ArgumentError, ValueError):
-        # What cannot be read may hold a password anywhere.
-        raise CampaignError(
-            f"this {scheme} address cannot be read: expected "
-            f"{scheme}://user:password@host:port/name, special characters percent-encoded"
-        ) from None
-    if backend == "sqlite" and not url.database:
-        raise CampaignError("expected a file: sqlite:///FILE; in memory nothing would last")
-    return url.set(drivername=backend)
-
-
 def _check_there(url: sa.URL) -> None:
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise CampaignError(f"{url.database}: expected a store of campaigns, found no such file")
 
 
 def _engine(url: sa.URL) -> sa.Engine:
+    on_server = url.get_backend_name() == "postgresql"
+    if on_server:
+        url = url.update_query_dict({"connect_timeout": _SECONDS_TO_CONNECT} | dict(url.query))
     try:
-        engine = sa.create_engine(url, pool_pre_ping=url.get_backend_name() == "postgresql")
+        engine = sa.create_engine(url, pool_pre_ping=on_server)
     except ModuleNotFoundError:
         raise MissingExtraError(
             "PostgreSQL needs its driver: pip install 'bayes-passk[postgresql]'"
         ) from None
     except (ArgumentError, NoSuchModuleError, ValueError):
-        raise CampaignError(f"{_shown(url)}: no such database can be opened") from None
-    if url.get_backend_name() == "sqlite":
+        raise CampaignError(f"{shown(url)}: no such database can be opened") from None
+    if not on_server:
         sa.event.listen(engine, "connect", _set_up_sqlite)
         sa.event.listen(engine, "begin", _begin)
     return engine
@@ -200,30 +184,9 @@ def _passes(error: DBAPIError) -> bool:
     said = str(error.orig).lower()
     if any(word in said for word in _HOPELESS):
         return False
-    kind = type(error).__name__
-    return error.connection_invalidated or kind in (
-        "OperationalError",
-        "InterfaceError",
-        "InternalError",
-    )
-
-
-def _shown(url: sa.URL) -> str:
-    query = {
-        name: "***" if any(word in name.lower() for word in _SECRET) else value
-        for name, value in url.query.items()
-    }
-    backend = url.get_backend_name()
-    shown = url.set(drivername=backend, query=query)
-    if backend == "sqlite":
-        return str(url.database)
-    return shown.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
-
-
-def _secrets(url: sa.URL) -> list[str]:
-    found = [str(url.password)] if url.password else []
-    hidden = [v for n, v in url.query.items() if any(word in n.lower() for word in _SECRET)]
-    return sorted([*found, *(str(value) for value in hidden)], key=len, reverse=True)
+    # Two that write the same at a time break the integrity: the second then sees the first's.
+    passing = (OperationalError, InterfaceError, InternalError, IntegrityError)
+    return error.connection_invalidated or isinstance(error, passing)
 
 
 def new_token() -> str:

@@ -5,7 +5,7 @@ __all__ = ["Planner", "Standpoint"]
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -16,11 +16,12 @@ import xarray as xr
 
 from bayes_passk.campaign import store
 from bayes_passk.campaign.database import Database
+from bayes_passk.errors import CampaignError
 from bayes_passk.rules import find_rule
 from bayes_passk.standing import Standing
 
 # A planner that died is replaced after so many seconds; a living one says so more often.
-_PLANNING_LEASE = 60.0
+_PLANNING_LEASE = 20.0
 _NO_CAP = 2**53
 
 
@@ -149,12 +150,14 @@ class Planner:
         return store.claim_planning(connection, row, self._me, now, now + _PLANNING_LEASE)
 
     def _keep(self, row: store.Row, done: threading.Event) -> None:
-        while not done.wait(_PLANNING_LEASE / 4):
-            self._database.run(
-                lambda c: store.renew_planning(
-                    c, row, self._me, self._database.now(c) + _PLANNING_LEASE
+        # Where the store is gone the lease ends, and with it the right to add the round.
+        with suppress(CampaignError):
+            while not done.wait(_PLANNING_LEASE / 4):
+                self._database.run(
+                    lambda c: store.renew_planning(
+                        c, row, self._me, self._database.now(c) + _PLANNING_LEASE
+                    )
                 )
-            )
 
     def plan(
         self,
@@ -165,29 +168,40 @@ class Planner:
     ) -> bool:
         """Plan a round and queue it; False where there is nothing more to ask for.
 
-        The first round is even, as is any before each problem has been tried.
+        Nothing is queued where the planning lease was lost: somebody else then plans.
+        The first round is even, as is any before there is an attempt to learn from.
         """
         row = standpoint.row
         standing = standpoint.standing(counts, posterior)
-        first = row.round == 0 and counts["n_attempts"].values.sum() < standing.room.size
+        made = int(counts["n_attempts"].values.sum())
+        first = row.round == 0 and made < standing.room.size
+        even = first or made == 0
         rng = np.random.default_rng([row.settings.random_seed, row.round])
         batch = _batch(standpoint, first)
-        plan = find_rule("uniform" if first else row.settings.rule)(standing, batch, rng)
+        plan = find_rule("uniform" if even else row.settings.rule)(standing, batch, rng)
         of_pair = plan[standpoint.place]
         if not of_pair.any():
             return False
-        order = rng.permutation(np.repeat(np.arange(len(of_pair)), of_pair))
+        order = _ordered(of_pair, rng)
         cost = float(of_pair @ standpoint.table["cost"].to_numpy())
-        now_wide = None if first else width()
-        return self._database.run(
+        now_wide = None if even else width()
+        self._database.run(
             lambda c: store.add_round(
                 c, row, self._me, order, cost, standpoint.told, now_wide, self._database.now(c)
             )
         )
+        return True
+
+
+def _ordered(of_pair: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    # Each pair once before any twice, so that a round that is cut short is an even one.
+    pair = np.repeat(np.arange(len(of_pair)), of_pair)
+    nth = np.arange(len(pair)) - np.repeat(np.cumsum(of_pair) - of_pair, of_pair)
+    return pair[np.lexsort((rng.random(len(pair)), nth))]
 
 
 def _batch(standpoint: Standpoint, first: bool) -> float:
     row, cost = standpoint.row, standpoint.table["cost"].to_numpy()
-    # The first round tries every problem once if the budget allows.
-    wanted = max(row.settings.batch, float(cost.sum())) if first else row.settings.batch
-    return min(wanted, row.budget - row.spent)
+    # The first round tries every problem once if the budget allows, any other the dearest.
+    least = float(cost.sum() if first else cost.max())
+    return min(max(row.settings.batch, least), row.budget - row.spent)

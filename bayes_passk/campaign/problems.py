@@ -66,7 +66,7 @@ def _table(problems: Any) -> pd.DataFrame:
     if isinstance(problems, xr.Dataset):
         flat = problems[["n_attempts", "n_successes"]].reset_coords(drop=True)
         return flat.to_dataframe(dim_order=["system", "problem"]).reset_index()
-    if hasattr(problems, "columns"):
+    if hasattr(type(problems), "columns"):
         return _from_frame(problems)
     if isinstance(problems, Iterable):
         return pd.DataFrame({"problem": list(problems)}, dtype=object)

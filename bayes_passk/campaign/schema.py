@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from bayes_passk.errors import CampaignError
 
 SCHEMA_VERSION = 2
+_LOCK = 0x7061_7373_406B
 
 _tables = sa.MetaData()
 
@@ -85,6 +86,9 @@ def upgrade(connection: sa.Connection) -> None:
     CampaignError
         The store is of a newer version, or of one that cannot be brought up.
     """
+    if connection.dialect.name == "postgresql":
+        # One at a time, until the end of the transaction; SQLite's writers wait anyway.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     if not sa.inspect(connection).has_table(_meta.name):
         _tables.create_all(connection)
         connection.execute(_meta.insert().values(version=SCHEMA_VERSION))

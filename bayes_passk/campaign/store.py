@@ -9,6 +9,7 @@ __all__ = [
     "finish",
     "give_back",
     "hand_out",
+    "has_open",
     "history",
     "keep_fit",
     "kept_fit",
@@ -32,6 +33,7 @@ import sqlalchemy as sa
 
 from bayes_passk.campaign.records import Attempt, Settings, Told
 from bayes_passk.campaign.schema import attempts, campaigns, pairs, rounds
+from bayes_passk.campaign.texts import storable
 from bayes_passk.errors import CampaignError, UnknownNameError, did_you_mean
 
 STATES = ("queued", "out", "passed", "failed", "error", "timeout")
@@ -118,6 +120,7 @@ def row_of(connection: sa.Connection, name: str) -> Row:
     UnknownNameError
         There is none of this name.
     """
+    name = storable(name)
     columns = [c for c in campaigns.c if c.name not in ("fit", "planner", "planning_until")]
     found = (
         connection.execute(sa.select(*columns).where(campaigns.c.name == name)).mappings().first()
@@ -176,7 +179,7 @@ def hand_out(
     leased = {
         "state": "out",
         "lease_until": now + row.settings.lease,
-        "worker": worker,
+        "worker": None if worker is None else storable(str(worker)),
         "leases": attempts.c.leases + 1,
     }
     _update(connection, row, [found.number for found in picked], leased)
@@ -193,7 +196,7 @@ def tell(
         values = {
             "state": outcome["state"],
             "told_at": now,
-            "detail": (outcome["detail"] or "")[:_LONGEST_DETAIL] or None,
+            "detail": storable((outcome["detail"] or "")[:_LONGEST_DETAIL]) or None,
             "lease_until": None,
         }
         changed = attempts.update().where(mine, attempts.c.state == "out").values(values)
@@ -247,6 +250,14 @@ def tally(connection: sa.Connection, row: Row, n_pairs: int) -> Tally:
     return Tally(counted, int(handed_out))
 
 
+def has_open(connection: sa.Connection, row: Row) -> bool:
+    """Whether an attempt waits to be made or told."""
+    waiting = sa.select(attempts.c.number).where(
+        attempts.c.campaign == row.id, attempts.c.state.in_(("queued", "out"))
+    )
+    return connection.execute(waiting.limit(1)).first() is not None
+
+
 def claim_planning(
     connection: sa.Connection, row: Row, planner: str, now: float, until: float
 ) -> bool:
@@ -281,8 +292,8 @@ def add_round(
     told: int,
     width: float | None,
     now: float,
-) -> bool:
-    """Queue a round's attempts, one for each pair in ``order``; False if it is no longer ours."""
+) -> None:
+    """Queue a round's attempts, one for each pair in ``order``, if it is still ours to plan."""
     mine = sa.and_(
         campaigns.c.id == row.id, campaigns.c.planner == planner, campaigns.c.round == row.round
     )
@@ -293,7 +304,7 @@ def add_round(
         "planning_until": None,
     }
     if connection.execute(campaigns.update().where(mine).values(values)).rowcount != 1:
-        return False
+        return
     last = connection.execute(
         sa.select(sa.func.max(attempts.c.number)).where(attempts.c.campaign == row.id)
     ).scalar()
@@ -309,7 +320,6 @@ def add_round(
             campaign=row.id, number=row.round + 1, made_at=now, told=told, width=width
         )
     )
-    return True
 
 
 def finish(connection: sa.Connection, row: Row, reason: str) -> None:

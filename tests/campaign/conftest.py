@@ -89,3 +89,8 @@ def store_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     return request.getfixturevalue("postgresql").new_database()
+
+
+@pytest.fixture
+def unused_port():
+    return _free_port()
