@@ -3,41 +3,75 @@
 One module a format, each with a `Reader`; `READERS` lists them in the order they are asked.
 """
 
-__all__ = ["READERS", "Reader", "read_counts"]
+__all__ = ["READERS", "Reader", "all_readers", "read_counts"]
 
-import glob
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, overload
 
 import xarray as xr
 
-from bayes_passk.counts import merge_counts, provenance_of
-from bayes_passk.errors import CountsError, ReadError, UnknownNameError, did_you_mean
-from bayes_passk.readers import tables
+from bayes_passk.counts import provenance_of
+from bayes_passk.errors import OptionError, ReadError
+from bayes_passk.readers.bigcode import BigcodeReader
+from bayes_passk.readers.evalplus import EvalplusReader
+from bayes_passk.readers.finding import find
+from bayes_passk.readers.human_eval import HumanEvalReader
+from bayes_passk.readers.inspect_ai import InspectReader
+from bayes_passk.readers.joining import by_task, join
+from bayes_passk.readers.lighteval import LightevalReader
+from bayes_passk.readers.livecodebench import LivecodebenchReader
+from bayes_passk.readers.lm_eval import LmEvalReader
+from bayes_passk.readers.multipl_e import MultipleReader
+from bayes_passk.readers.naming import naming
+from bayes_passk.readers.protocol import Reader
+from bayes_passk.readers.simple_evals import SimpleEvalsReader
+from bayes_passk.readers.tables import TableReader
+
+# The surest content first; tables, which know a file by its headings, last.
+READERS: tuple[Reader, ...] = (
+    InspectReader(),
+    EvalplusReader(),
+    LivecodebenchReader(),
+    MultipleReader(),
+    LmEvalReader(),
+    LightevalReader(),
+    BigcodeReader(),
+    SimpleEvalsReader(),
+    HumanEvalReader(),
+    TableReader(),
+)
+_GROUP = "bayes_passk.readers"
 
 
-class Reader(Protocol):
-    """What reads one format."""
-
-    name: str
-
-    def sniff(self, path: Path) -> bool:
-        """Whether a file, or a folder, is of this format, judged by its content."""
-        ...
-
-    def read(self, path: Path, **policy: Any) -> xr.Dataset:
-        """Read one file, or folder, into counts."""
-        ...
+@overload
+def read_counts(
+    paths: str | Path | Sequence[str | Path],
+    format: str | None = None,
+    by: None = None,
+    **policy: Any,
+) -> xr.Dataset: ...
 
 
-READERS: tuple[Reader, ...] = (tables.TableReader(),)
+@overload
+def read_counts(
+    paths: str | Path | Sequence[str | Path],
+    format: str | None = None,
+    *,
+    by: Literal["task"],
+    **policy: Any,
+) -> dict[str, xr.Dataset]: ...
 
 
 def read_counts(
-    paths: str | Path | Sequence[str | Path], format: str | None = None, **policy: Any
-) -> xr.Dataset:
+    paths: str | Path | Sequence[str | Path],
+    format: str | None = None,
+    by: Literal["task"] | None = None,
+    **policy: Any,
+) -> xr.Dataset | dict[str, xr.Dataset]:
     r"""Read counts from files, folders or globs.
 
     Parameters
@@ -46,15 +80,18 @@ def read_counts(
         What to read. Of a folder, all files that some reader knows.
     format : str, optional
         Name of a reader; by default each file's content decides.
+    by : {"task"}, optional
+        Counts of each task apart.
     **policy
-        How doubtful attempts are counted; for tables see `bayes_passk.outcomes.Policy` and
-        `bayes_passk.readers.tables.TableReader.read`.
+        How doubtful attempts are counted, and what the format's reader takes; for logs see
+        `bayes_passk.readers.records.AttemptPolicy`, for tables `bayes_passk.outcomes.Policy`.
 
     Returns
     -------
-    xarray.Dataset
-        Counts of all files together. The attribute ``provenance`` tells each file's format,
-        what was left out and why. A system that a file does not name is called ``system``.
+    xarray.Dataset, or dict of them by task
+        Counts of all files together. Problems of several tasks are named ``task/problem``. The
+        attribute ``provenance`` tells each file's format, what was left out and why. A system
+        that a file does not name is called ``system``.
 
     Raises
     ------
@@ -63,7 +100,7 @@ def read_counts(
     CountsError
         Its content is not counts; file, row and value are named.
     OptionError
-        The policy has no such option.
+        The format has no such option, or the option no such value.
 
     Examples
     --------
@@ -72,63 +109,59 @@ def read_counts(
     >>> read_counts(path)["problem"].values.tolist()
     ['007']
     """
-    parts = [_read(path, format, policy) for path in _expand(paths)]
-    if len(parts) == 1:
-        return parts[0]
-    add = policy.get("on_duplicate") == "add"
-    return merge_counts(*parts, on_duplicate="add" if add else "raise")
+    if by not in (None, "task"):
+        raise OptionError(f"by: expected 'task', got {by!r}")
+    readers = all_readers()
+    found = find(paths, readers, format)
+    by_name = {reader.name: reader for reader in readers}
+    parts = [
+        part for name, files in found.files.items() for part in _read(by_name[name], files, policy)
+    ]
+    counts = join(parts, found.warnings, add=policy.get("on_duplicate") == "add")
+    sources = [str(path) for files in found.files.values() for path in files]
+    counts = counts.assign_attrs(source=sources[0] if len(sources) == 1 else json.dumps(sources))
+    return counts if by is None else by_task(counts)
 
 
-def _expand(paths: str | Path | Sequence[str | Path]) -> Iterator[Path]:
-    several = [paths] if isinstance(paths, str | Path) else list(paths)
-    if not several:
-        raise ReadError("expected a file to read, got none")
-    for name in several:
-        path = Path(name)
-        if path.is_dir() and not any(reader.sniff(path) for reader in READERS):
-            yield from _inside(path)
-        elif path.exists():
-            yield path
-        else:
-            matches = sorted(glob.glob(str(name), recursive=True))
-            if not matches:
-                raise ReadError(f"{name}: no such file, and no file matches it")
-            yield from map(Path, matches)
+def all_readers() -> tuple[Reader, ...]:
+    """Readers in the order they are asked: built in, of other packages, tables.
+
+    Another package registers one with an entry point in the group ``bayes_passk.readers``.
+
+    Raises
+    ------
+    ReadError
+        A reader of another package cannot be loaded.
+    """
+    return (*READERS[:-1], *_registered(), READERS[-1])
 
 
-def _inside(folder: Path) -> list[Path]:
-    # Symbolic links are not followed: a log folder must not lead out of itself.
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    known = [path for path in files if any(reader.sniff(path) for reader in READERS)]
-    if not known:
-        formats = ", ".join(reader.name for reader in READERS)
-        raise ReadError(f"{folder}: no file in it is of a known format ({formats})")
-    return known
+@cache
+def _registered() -> tuple[Reader, ...]:
+    return tuple(map(_load, entry_points(group=_GROUP)))
 
 
-def _read(path: Path, format: str | None, policy: dict[str, Any]) -> xr.Dataset:
-    reader = _reader(path, format)
+def _load(entry_point: Any) -> Reader:
     try:
+        return entry_point.load()()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise ReadError(
+            f"the reader {entry_point.name!r} of another package ({entry_point.value}) cannot be "
+            f"loaded: {error}; repair or uninstall that package"
+        ) from error
+
+
+def _read(reader: Reader, files: Sequence[Path], policy: dict[str, Any]) -> list[xr.Dataset]:
+    together = getattr(reader, "read_together", None)
+    if together is not None:
+        return [together(files, **policy)]
+    return [_read_one(reader, path, policy) for path in files]
+
+
+def _read_one(reader: Reader, path: Path, policy: dict[str, Any]) -> xr.Dataset:
+    with naming(path):
         counts = reader.read(path, **policy)
-    except CountsError as error:
-        raise CountsError(f"{path}: {error}") from error
-    except OSError as error:
-        if isinstance(error, ReadError):
-            raise
-        raise ReadError(f"{path}: cannot be read: {error.strerror or error}") from error
     provenance = provenance_of(counts)
     file = {"path": str(path), "format": reader.name, "n_attempts": int(counts["n_attempts"].sum())}
     provenance["files"] = [file | {"dropped": provenance["dropped"]}]
-    return counts.assign_attrs(provenance=json.dumps(provenance), source=str(path))
-
-
-def _reader(path: Path, format: str | None) -> Reader:
-    by_name = {reader.name: reader for reader in READERS}
-    if format is not None:
-        if format not in by_name:
-            raise UnknownNameError(f"no format {format!r}: {did_you_mean(format, by_name)}")
-        return by_name[format]
-    for reader in READERS:
-        if reader.sniff(path):
-            return reader
-    raise ReadError(f"{path}: of no known format; known: {', '.join(by_name)}")
+    return counts.assign_attrs(provenance=json.dumps(provenance))

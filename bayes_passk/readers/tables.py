@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import zlib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ import xarray as xr
 from bayes_passk.counts import counts_from_arrays, counts_from_dict
 from bayes_passk.errors import CountsError, OptionError, ReadError
 from bayes_passk.frames import counts_from_frame, find_layout
+from bayes_passk.outcomes import Policy
+from bayes_passk.readers.headings import ENDINGS, ending, looks_like_table
+from bayes_passk.readers.large_tables import count_large, is_large
 
-_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet")
 # A gzipped file that grows beyond this is refused: it would not fit, or it is a bomb.
 _MAX_INFLATED = 8 * 2**30
 _MAX_FIELD = 2**27
@@ -31,10 +34,20 @@ class TableReader:
     """Reader of plain tables; everything in a text table stays text until it is judged."""
 
     name = "tables"
+    title = "plain tables"
+    versions = "CSV, TSV, JSON, JSON lines, Parquet; long, counted or wide; plain or gzipped"
+    options = frozenset(
+        {*_COLUMNS, *(field.name for field in fields(Policy))}
+        | {"header", "encoding", "on_bad_line", "problems"}
+    )
 
     def sniff(self, path: Path) -> bool:
-        """Whether the file's name ends as a table's; content is judged when it is read."""
-        return path.is_file() and _ending(path) in _ENDINGS
+        """Whether its name is a table's, and its headings tell the problem and the outcome."""
+        return path.is_file() and self.by_name(path) and looks_like_table(path)
+
+    def by_name(self, path: Path) -> bool:
+        """Whether the file's name ends as a table's."""
+        return ending(path) in ENDINGS
 
     def read(
         self,
@@ -78,29 +91,29 @@ class TableReader:
             raise ReadError(
                 f"{path}: not text in this encoding ({error}); say encoding=..."
             ) from error
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             reason = str(error).splitlines()[0]
             raise ReadError(f"{path}: the file is cut off or no table: {reason}") from error
         return counts if problems is None else _with_problems(counts, problems)
 
 
-def _ending(path: Path) -> str:
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
-
-
 def _read(
     path: Path, header: bool, encoding: str | None, skip: bool, policy: dict[str, Any]
 ) -> xr.Dataset:
-    ending = _ending(path)
-    if ending == ".parquet":
+    kind = ending(path)
+    if header and not skip and encoding is None and is_large(path, kind):
+        columns = {name: value for name, value in policy.items() if name in _COLUMNS}
+        rule = {name: value for name, value in policy.items() if name not in _COLUMNS}
+        if (counted := count_large(path, kind, columns, rule)) is not None:
+            return counted
+    if kind == ".parquet":
         return counts_from_frame(_parquet(path, policy), **policy)
     text = _decoded(_bytes(path), encoding)
     if not text.strip():
         raise ReadError(f"{path}: the file is empty")
-    if ending in (".jsonl", ".ndjson"):
+    if kind in (".jsonl", ".ndjson"):
         return counts_from_frame(_table(_json_lines(path, text, skip)), **policy)
-    if ending == ".json":
+    if kind == ".json":
         return _from_json(path, text, policy)
     if not header:
         return _bare_matrix(text, policy)
