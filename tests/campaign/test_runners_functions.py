@@ -391,7 +391,6 @@ def interrupt(arguments, campaign, n_told):
         process.wait()
     assert output == "stopped\n", errors
     assert process.returncode in (-2, 130)
-    assert errors.rstrip().endswith("KeyboardInterrupt")
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
