@@ -2,13 +2,11 @@
 
 __all__ = ["main"]
 
-import inspect
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +16,7 @@ import bayes_passk as bp
 from bayes_passk import output
 from bayes_passk.campaign_commands import campaign_app
 from bayes_passk.errors import BayesPasskError, NotDefinedError, OptionError
+from bayes_passk.policy_options import takes_policy
 
 app = typer.Typer(
     name="bayes-passk",
@@ -70,54 +69,18 @@ class Estimand(StrEnum):
     future_run = "future_run"
 
 
+class By(StrEnum):
+    """What counts are taken apart by."""
+
+    task = "task"
+
+
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")]
 FitPath = Annotated[Path, typer.Argument(metavar="FIT", help="A saved fit (.nc or .zarr).")]
 AsFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
 From = Annotated[str | None, typer.Option("--from", help="Format of the files, if not by content.")]
 Ks = Annotated[str, typer.Option("-k", metavar="K,K,..", help="Attempts granted, up to 1e9.")]
 CiProb = Annotated[float | None, typer.Option(help="Probability of the interval.")]
-
-_POLICY: dict[str, tuple[type, str]] = {
-    "on_error": (str, "Attempts without a verdict: drop, fail or raise."),
-    "on_timeout": (str, "Attempts that timed out: fail, drop or raise."),
-    "on_missing": (str, "Attempts planned and not made: drop or fail."),
-    "on_duplicate": (str, "The same twice: raise, first, last, keep_all or add."),
-    "on_bad_line": (str, "Lines that cannot be read: raise or skip."),
-    "on_unknown": (str, "Outcomes that are no known word: raise, drop or fail."),
-    "on_missing_id": (str, "Rows without a problem's id: raise or drop."),
-    "threshold": (float, "A score is a success from here on."),
-    "problem": (str, "Column of the problem's id."),
-    "outcome": (str, "Column of the outcome."),
-    "encoding": (str, "Encoding of text tables."),
-    "strict": (bool, "Refuse partial and missing outcomes."),
-    "strip": (bool, "Remove white space around ids."),
-    "header": (bool, "Whether the first row holds headings."),
-}
-
-
-def takes_policy(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of the readers' policy, passed on as ``policy``."""
-
-    @wraps(command)
-    def with_policy(**given: Any) -> None:
-        policy = {name: given.pop(name) for name in _POLICY}
-        chosen = {name: value for name, value in policy.items() if value is not None}
-        command(**given, policy=chosen)
-
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "policy"]
-    options = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[kind | None, typer.Option(help=text)],
-        )
-        for name, (kind, text) in _POLICY.items()
-    ]
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
-    with_policy.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_policy.__annotations__ = {p.name: p.annotation for p in parameters}
-    return with_policy
 
 
 @app.command()
@@ -126,12 +89,16 @@ def counts(
     paths: Paths,
     format: AsFormat = Format.table,
     from_format: From = None,
+    by: Annotated[By | None, typer.Option(help="Each task apart.")] = None,
     *,
     policy: dict[str, Any],
 ) -> None:
     """Read files and say what they hold: systems, problems, attempts, and what was left out."""
-    read = bp.read_counts(paths, format=from_format, **policy)
-    output.print_counts(read, format)
+    if by is None:
+        output.print_counts(bp.read_counts(paths, format=from_format, **policy), format)
+    else:
+        tasks = bp.read_counts(paths, format=from_format, by="task", **policy)
+        output.print_tasks(tasks, format)
 
 
 @app.command()

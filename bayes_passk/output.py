@@ -10,6 +10,7 @@ __all__ = [
     "print_json",
     "print_plan",
     "print_table",
+    "print_tasks",
     "print_variants",
     "say",
     "say_held_out",
@@ -18,7 +19,7 @@ __all__ = [
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,32 +60,56 @@ def fail(text: str) -> None:
 
 def print_counts(counts: xr.Dataset, format: str) -> None:
     """Print what was read."""
-    said, about = provenance_of(counts), describe(counts)
-    warnings = [*said["warnings"], *about.warnings]
+    print_tasks({"": counts}, format)
+
+
+def print_tasks(tasks: Mapping[str, xr.Dataset], format: str) -> None:
+    """Print what was read, each task apart."""
+    rows = pd.concat([_rows(counts, task) for task, counts in tasks.items()], ignore_index=True)
+    # What was read and left out is said of all tasks together.
+    said = provenance_of(next(iter(tasks.values())))
+    about = [describe(counts) for counts in tasks.values()]
+    warnings = list(dict.fromkeys([*said["warnings"], *(w for one in about for w in one.warnings)]))
     if format == "json":
         formats = sorted({file["format"] for file in said["files"]})
         print_json(
             {
                 "format": formats[0] if len(formats) == 1 else formats,
-                "systems": counts["system"].values.tolist(),
-                "n_problems": about.n_problems,
-                "n_attempts": about.n_attempts,
-                "n_successes": about.n_successes,
+                "systems": list(dict.fromkeys(rows["system"])),
+                "n_problems": sum(one.n_problems for one in about),
+                "n_attempts": sum(one.n_attempts for one in about),
+                "n_successes": sum(one.n_successes for one in about),
                 "dropped": said["dropped"],
-                "counts": _rows(counts).to_dict("records"),
+                "counts": rows.to_dict("records"),
                 "warnings": warnings,
+                "files": said["files"],
+                "rules": said.get("rules", []),
             }
         )
     elif format == "csv":
-        print_csv(_rows(counts))
+        print_csv(rows)
     else:
-        print_table(_by_system(counts), "Counts")
-        for file in said["files"]:
-            say(f"{file['path']}: read as {file['format']}, {file['n_attempts']} attempts")
-        for reason, number in said["dropped"].items():
-            say(f"left out ({reason}): {number} attempts")
+        for task, counts in tasks.items():
+            print_table(_by_system(counts), f"Counts of {_printable(task)}" if task else "Counts")
+        _say_provenance(said)
     if format != "json":
         warn(warnings)
+
+
+def _say_provenance(said: Mapping[str, Any]) -> None:
+    for file in said["files"][:_LISTED]:
+        say(
+            f"{_printable(file['path'])}: read as {file['format']}, "
+            f"{file['n_attempts']:,} attempts{_left_out(file['dropped'])}"
+        )
+    if len(said["files"]) > _LISTED:
+        say(f"and {len(said['files']) - _LISTED:,} more files{_left_out(said['dropped'])} in all")
+    for rule in said.get("rules", []):
+        say(_printable(rule))
+
+
+def _left_out(dropped: Mapping[str, int]) -> str:
+    return "".join(f", {number:,} left out ({reason})" for reason, number in dropped.items())
 
 
 def print_fit(fit: xr.DataTree, path: Path, seconds: float, format: str) -> None:
@@ -247,15 +272,19 @@ def _by_system(counts: xr.Dataset) -> pd.DataFrame:
     )
 
 
-def _rows(counts: xr.Dataset) -> pd.DataFrame:
+def _rows(counts: xr.Dataset, task: str = "") -> pd.DataFrame:
     systems, problems = np.indices(counts["n_attempts"].shape).reshape(2, -1)
-    columns = {
-        "system": counts["system"].values[systems],
-        "problem": counts["problem"].values[problems],
-        "n_attempts": counts["n_attempts"].values.ravel(),
-        "n_successes": counts["n_successes"].values.ravel(),
-    }
-    return pd.DataFrame(columns)
+    rows = pd.DataFrame(
+        {
+            "system": counts["system"].values[systems],
+            "problem": counts["problem"].values[problems],
+            "n_attempts": counts["n_attempts"].values.ravel(),
+            "n_successes": counts["n_successes"].values.ravel(),
+        }
+    )
+    if "task" in counts.coords:
+        return rows.assign(task=counts["task"].values[problems])
+    return rows.assign(task=task) if task else rows
 
 
 def _cell(value: Any) -> str:

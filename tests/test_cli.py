@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from bayes_passk.cli import main
+from bayes_passk.readers import READERS
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,59 @@ def test_policy_options_reach_the_reader(capsys, tmp_path):
         0.5,
     )
     assert (said["n_attempts"], said["n_successes"]) == (3, 2)
+
+
+def test_every_option_of_a_reader_is_one_of_the_command(capsys):
+    assert run("counts", "--help") == 0
+    said = capsys.readouterr().out
+    for reader in READERS:
+        for name in reader.options:
+            assert f"--{name.replace('_', '-')} " in said, (reader.name, name)
+
+
+def test_the_list_of_problems(capsys, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("problem,passed\na,1\na,0\n")
+    (tmp_path / "all.txt").write_text("a\nb c\n\nd\n")
+    for given, known in (("a,b", ["a", "b"]), (tmp_path / "all.txt", ["a", "b c", "d"])):
+        said = as_json(capsys, "counts", path, "--problems", given, "--on-duplicate", "keep_all")
+        assert [row["problem"] for row in said["counts"]] == known
+    (tmp_path / "all.txt").write_bytes(b"\xff\xfe\x00")
+    assert run("counts", path, "--problems", tmp_path / "all.txt") == 1
+    assert "cannot be read as ids" in capsys.readouterr().err
+
+
+def test_tasks_apart(capsys, tmp_path):
+    for task, values in (("one", [1.0]), ("two", [1.0, 0.0])):
+        lines = [
+            {
+                "doc_id": i,
+                "doc": {},
+                "target": "",
+                "resps": [[""]],
+                "acc": value,
+                "metrics": ["acc"],
+            }
+            for i, value in enumerate(values)
+        ]
+        path = tmp_path / f"samples_{task}_2026-01-05T10-00-00.000001.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    together = as_json(capsys, "counts", tmp_path)
+    assert [row["problem"] for row in together["counts"]] == ["one/0", "two/0", "two/1"]
+    assert [file["n_attempts"] for file in together["files"]] == [1, 2]
+    assert together["rules"] == ["passed: acc >= 1"]
+    apart = as_json(capsys, "counts", tmp_path, "--by", "task")
+    assert [(row["task"], row["problem"]) for row in apart["counts"]] == [
+        ("one", "0"),
+        ("two", "0"),
+        ("two", "1"),
+    ]
+    assert (apart["n_problems"], apart["n_attempts"], apart["n_successes"]) == (3, 3, 2)
+    assert run("counts", tmp_path, "--by", "task") == 0
+    out, err = capsys.readouterr()
+    assert "Counts of one" in out
+    assert "Counts of two" in out
+    assert "read as lm_eval, 2 attempts" in err
 
 
 def test_fit_says_how_it_went(capsys, table, tmp_path):
