@@ -29,7 +29,9 @@ from bayes_passk.readers.multipl_e import MultipleReader
 from bayes_passk.readers.naming import naming
 from bayes_passk.readers.protocol import Reader
 from bayes_passk.readers.simple_evals import SimpleEvalsReader
+from bayes_passk.readers.swebench import SwebenchReader
 from bayes_passk.readers.tables import TableReader
+from bayes_passk.readers.terminal_bench import TerminalBenchReader
 
 # The surest content first; tables, which know a file by its headings, last.
 READERS: tuple[Reader, ...] = (
@@ -40,6 +42,8 @@ READERS: tuple[Reader, ...] = (
     LmEvalReader(),
     LightevalReader(),
     BigcodeReader(),
+    TerminalBenchReader(),
+    SwebenchReader(),
     SimpleEvalsReader(),
     HumanEvalReader(),
     TableReader(),

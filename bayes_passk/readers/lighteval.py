@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from bayes_passk.errors import CountsError, OptionError, ReadError, did_you_mean
 from bayes_passk.readers.attempts import Attempt, AttemptReader, Notes
 from bayes_passk.readers.inversion import OnAmbiguous
 from bayes_passk.readers.jsons import head, kind_of, want
+from bayes_passk.readers.parquets import column_names, parquet_rows
 from bayes_passk.readers.verdicts import check_threshold, verdict_of
 
 _COLUMNS = ["doc", "metric", "model_response"]
@@ -22,7 +20,6 @@ _PASS = re.compile(
     r"pass@k:k=(?P<k>\d+)&n=(?P<n>\d+)|(?:\w*_)?pass@(?P<k2>\d+):(?P<n2>\d+)_samples"
 )
 _MEAN = re.compile(r"avg@n:n=(?P<n>\d+)|(?:\w*_)?avg@(?P<n2>\d+)")
-_ROWS = 1_000
 
 
 class LightevalReader(AttemptReader):
@@ -41,7 +38,7 @@ class LightevalReader(AttemptReader):
         """Whether it is a table of documents, metrics and responses, or a results file."""
         if not path.is_file():
             return False
-        return set(_COLUMNS) <= set(_names(path)) or self.is_secondary(path)
+        return set(_COLUMNS) <= set(column_names(path)) or self.is_secondary(path)
 
     def is_secondary(self, path: Path) -> bool:
         """Whether it is a results file: averages only."""
@@ -76,7 +73,7 @@ class LightevalReader(AttemptReader):
             raise ReadError("no per-problem outcomes; give the details_*.parquet file")
         ambiguous = OnAmbiguous(on_ambiguous)
         file = _File(path, metric, check_threshold(threshold))
-        for number, row in _rows(path):
+        for number, row in parquet_rows(path, _COLUMNS):
             yield from file.attempts(number, row, ambiguous, notes)
         ambiguous.check(notes)
 
@@ -147,27 +144,3 @@ def _system(path: Path) -> str | None:
         return None
     last = len(folders) - 1 - folders[::-1].index("details")
     return "/".join(folders[last + 1 :]) or None
-
-
-def _names(path: Path) -> list[str]:
-    try:
-        return pq.read_schema(path).names
-    except (OSError, pa.ArrowException):
-        return []
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    number = 0
-    try:
-        file = pq.ParquetFile(path)
-        if missing := [name for name in _COLUMNS if name not in file.schema_arrow.names]:
-            raise CountsError(f"not lighteval's details: no column {missing[0]}")
-        for batch in file.iter_batches(_ROWS, columns=_COLUMNS):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        if isinstance(error, ReadError):
-            raise
-        reason = " ".join(str(error).split())
-        raise ReadError(f"cut off or no Parquet: {reason}") from error

@@ -37,6 +37,7 @@ class Tally:
         self._dropped: dict[str, Counter[str]] = {}
         self._examples: dict[str, dict[str, None]] = {}
         self._differing = 0
+        self._missing = 0
 
     def add_all(self, attempts: Iterable[Attempt], file: str) -> None:
         """Add the attempts of one file."""
@@ -63,7 +64,7 @@ class Tally:
             self._pairs.setdefault((system or DEFAULT_SYSTEM, task or "", problem), [0, 0])
         if not self._pairs:
             raise CountsError("no attempts in the file")
-        dropped: Counter[str] = sum(self._dropped.values(), Counter())
+        dropped: Counter[str] = sum(self._dropped.values(), Counter())  # none of 0 stays
         provenance = {
             "files": [],
             "dropped": dict(dropped),
@@ -79,7 +80,7 @@ class Tally:
                 "path": file,
                 "format": format,
                 "n_attempts": self._used[file],
-                "dropped": dict(dropped),
+                "dropped": dict(+dropped),
             }
             for file, dropped in self._dropped.items()
         ]
@@ -132,18 +133,21 @@ class Tally:
         return action == "fail"
 
     def _drop(self, attempt: Attempt, file: str, reason: str) -> None:
-        self._dropped[file][reason] += attempt.count
+        # What was never made was not left out, but is said.
+        self._dropped[file][reason] += attempt.count if reason != "missing" else 0
+        self._missing += attempt.count if reason == "missing" else 0
         examples = self._examples.setdefault(reason, {})
         if len(examples) < _EXAMPLES:
             examples[_at(attempt)] = None
 
     def _warnings(self, dropped: Mapping[str, int]) -> Iterator[str]:
-        for reason, number in dropped.items():
+        for reason, number in {**dropped, "missing": self._missing}.items():
+            if not number:
+                continue
             more = ", ..." if number > len(self._examples[reason]) else ""
-            yield (
-                f"{number} attempt{'s' * (number > 1)} left out ({reason}): "
-                f"{'; '.join(self._examples[reason])}{more}"
-            )
+            what = "planned and not made" if reason == "missing" else f"left out ({reason})"
+            examples = "; ".join(self._examples[reason])
+            yield f"{number} attempt{'s' * (number > 1)} {what}: {examples}{more}"
         if self._differing:
             yield f"{self._differing} attempts are there twice with different verdicts"
         if not any(n for n, _ in self._pairs.values()):

@@ -70,7 +70,8 @@ def test_a_killed_run_says_so_and_what_is_missing(tmp_path):
     counts = read_counts(write_eval(tmp_path / "x.eval", log, header=None))
     assert counts["n_attempts"].values.tolist() == [[1, 1, 0]]
     said = provenance_of(counts)
-    assert said["dropped"] == {"missing": 4}
+    assert said["dropped"] == {}
+    assert any("4 attempts planned and not made" in text for text in said["warnings"])
     assert "did not finish (status 'started')" in said["warnings"][0]
     counts = read_counts(tmp_path / "x.eval", on_missing="fail")
     assert counts["n_attempts"].values.tolist() == [[2, 2, 2]]

@@ -81,7 +81,7 @@ def test_the_folders_name_the_model_and_runs_add_up(tmp_path):
 def test_what_is_no_details_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
-    with pytest.raises(CountsError, match="not lighteval's details: no column doc"):
+    with pytest.raises(CountsError, match="no column 'doc'"):
         read_counts(path, format="lighteval")
     path.write_bytes(b"PAR1")
     with pytest.raises(ReadError, match="cut off or no Parquet"):
