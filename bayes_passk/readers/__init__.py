@@ -17,21 +17,29 @@ import xarray as xr
 from bayes_passk.counts import provenance_of
 from bayes_passk.errors import OptionError, ReadError
 from bayes_passk.readers.bigcode import BigcodeReader
+from bayes_passk.readers.bon_jailbreak import BonJailbreakReader
+from bayes_passk.readers.deepeval import DeepevalReader
 from bayes_passk.readers.evalplus import EvalplusReader
 from bayes_passk.readers.finding import find
+from bayes_passk.readers.garak import GarakReader
 from bayes_passk.readers.human_eval import HumanEvalReader
 from bayes_passk.readers.inspect_ai import InspectReader
 from bayes_passk.readers.joining import by_task, join
 from bayes_passk.readers.lighteval import LightevalReader
 from bayes_passk.readers.livecodebench import LivecodebenchReader
 from bayes_passk.readers.lm_eval import LmEvalReader
+from bayes_passk.readers.monkeys import MonkeysReader
 from bayes_passk.readers.multipl_e import MultipleReader
 from bayes_passk.readers.naming import naming
+from bayes_passk.readers.promptfoo import PromptfooReader
 from bayes_passk.readers.protocol import Reader
 from bayes_passk.readers.simple_evals import SimpleEvalsReader
 from bayes_passk.readers.swebench import SwebenchReader
 from bayes_passk.readers.tables import TableReader
+from bayes_passk.readers.tau import TauReader
 from bayes_passk.readers.terminal_bench import TerminalBenchReader
+from bayes_passk.readers.trl import TrlReader
+from bayes_passk.readers.verl import VerlReader
 
 # The surest content first; tables, which know a file by its headings, last.
 READERS: tuple[Reader, ...] = (
@@ -44,6 +52,14 @@ READERS: tuple[Reader, ...] = (
     BigcodeReader(),
     TerminalBenchReader(),
     SwebenchReader(),
+    TauReader(),
+    TrlReader(),
+    VerlReader(),
+    MonkeysReader(),
+    PromptfooReader(),
+    GarakReader(),
+    BonJailbreakReader(),
+    DeepevalReader(),
     SimpleEvalsReader(),
     HumanEvalReader(),
     TableReader(),

@@ -63,7 +63,7 @@ class AttemptReader:
         rule, own = self._split(policy)
         if rule.on_duplicate not in ("keep_all", "add"):
             _check_distinct(paths)
-        notes, tally = Notes(), Tally(rule)
+        notes, tally = Notes(files=paths), Tally(rule)
         for path in paths:
             tally.add_all(self.attempts(path, notes, **own), file=str(path))
         counts = tally.counts(notes)

@@ -2,7 +2,10 @@
 
 __all__ = ["Attempt", "AttemptPolicy", "Notes"]
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bayes_passk.errors import OptionError
 
@@ -105,11 +108,14 @@ class Notes:
         Which field decided, e.g. ``passed: score of scorer 'match' >= 1``.
     planned : dict
         Keys are (system, task, problem) that belong to the benchmark even without attempts.
+    files : sequence of Path
+        All files of the call.
     """
 
     warnings: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     planned: dict[tuple[str | None, str | None, str], None] = field(default_factory=dict)
+    files: Sequence[Path] = ()
 
     def warn(self, text: str) -> None:
         """Add a warning, once."""
@@ -124,3 +130,14 @@ class Notes:
     def plan(self, problem: str, system: str | None = None, task: str | None = None) -> None:
         """Keep a problem in the benchmark, whether or not an attempt at it is found."""
         self.planned[system, task, problem] = None
+
+    def folder(self, path: Path) -> str | None:
+        """Folder of a file where the files of the call lie in several, below what they share.
+
+        For logs that do not say whose they are: files of one folder are of one system.
+        """
+        folders = {file.resolve().parent for file in self.files}
+        if len(folders) < 2:
+            return None
+        shared = os.path.commonpath(folders)
+        return path.resolve().parent.relative_to(shared).as_posix()

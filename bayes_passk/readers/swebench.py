@@ -21,6 +21,9 @@ _LISTS: Mapping[str, tuple[bool | None, str]] = {
     "incomplete_ids": (None, "missing"),
 }
 
+# Lists of the experiments repository's results.
+_COLLECTED = ("resolved", "no_generation", "no_logs", "generated", "applied", "with_logs")
+
 
 class SwebenchReader(AttemptReader):
     """Reader of SWE-bench: one report is one attempt on every instance.
@@ -185,11 +188,9 @@ def _named(path: Path) -> tuple[str | None, str]:
 
 
 def _of_collected(content: Any, path: Path, problems: list[str] | None) -> Iterator[Attempt]:
-    lists = {
-        name: _list(content, name) or []
-        for name in content
-        if isinstance(content, dict) and isinstance(content[name], list)
-    }
+    if not isinstance(content, dict):
+        raise CountsError(f"expected a report, got {kind_of(content)}")
+    lists = {name: _list(content, name) or [] for name in content if name in _COLLECTED}
     resolved = set(lists.get("resolved", []))
     if problems is None and "generated" not in lists:
         raise CountsError(

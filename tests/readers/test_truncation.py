@@ -25,6 +25,19 @@ FILES = {
     "lighteval/details_demo_math|0_2026-01-15T10-00-00.000001.parquet": {
         "metric": "pass@k:k=1&n=4"
     },
+    "swebench/{swebench}": {},
+    "terminal_bench/{terminal_bench}": {},
+    "tau/tau2_results.json": {},
+    "tau/tool-calling-demo-model-0.0_range_0-3_user-demo-llm_0112100000.json": {},
+    "verl/rollouts/40.jsonl": {},
+    "trl/completions/completions_00010.parquet": {"reward": "accuracy_reward"},
+    "monkeys/yaml_per_problem/0.yaml": {},
+    "monkeys/monkey_business_style.jsonl": {},
+    "monkeys/monkey_business_style.parquet": {},
+    "promptfoo/output.json": {},
+    "garak/garak.demo.report.jsonl": {"detector": "demo.Detector"},
+    "bon_jailbreak/powerlaw_4.jsonl": {},
+    "deepeval/.latest_test_run.json": {},
 }
 
 
