@@ -41,7 +41,13 @@ def test_runs_that_the_outcome_stopped(tmp_path, runs, stopped):
 
 @pytest.mark.parametrize(
     ("marks", "padded"),
-    [("FFTFFTFFTF", True), ("FTFT", False), ("FFTFFTFFF", False), ("TTTTTT", False), ("FFF", False)],
+    [
+        ("FFTFFTFFTF", True),
+        ("FTFT", False),
+        ("FFTFFTFFF", False),
+        ("TTTTTT", False),
+        ("FFF", False),
+    ],
 )
 def test_outcomes_that_are_copies(tmp_path, marks, padded):
     counts = read_counts(write(tmp_path / "x.jsonl", a=marks))
@@ -53,7 +59,11 @@ def test_steps_of_a_search(tmp_path):
     path = tmp_path / "12" / "bon_search_steps.jsonl"
     path.parent.mkdir()
     steps = [
-        {"n": n, "best_k": 0, "search_steps": [{"n": n, "k": k, "asr": float(n == k == 1)} for k in (0, 1)]}
+        {
+            "n": n,
+            "best_k": 0,
+            "search_steps": [{"n": n, "k": k, "asr": float(n == k == 1)} for k in (0, 1)],
+        }
         for n in (0, 1)
     ]
     path.write_text("\n".join(map(json.dumps, steps)))

@@ -21,7 +21,10 @@ def write(path, *cases, **run):
 
 
 def test_one_metric_decides(tmp_path):
-    several = [case("q", False, ("a", True), ("b", False)), case("q", True, ("a", True), ("b", True))]
+    several = [
+        case("q", False, ("a", True), ("b", False)),
+        case("q", True, ("a", True), ("b", True)),
+    ]
     path = write(tmp_path / "test_run_1.json", *several)
     assert read_counts(path)["n_successes"].item() == 1
     counts = read_counts(path, metric="a")

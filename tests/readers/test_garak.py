@@ -53,7 +53,8 @@ def test_probes_are_tasks_and_older_prompts_are_text(tmp_path):
     path = write(tmp_path / "x.report.jsonl", *several)
     assert list(read_counts(path, by="task")) == ["a.A", "b.B"]
     assert read_counts(path, problem="prompt")["problem"].values.tolist() == [
-        "a.A/attack", "b.B/text",
+        "a.A/attack",
+        "b.B/text",
     ]
 
 

@@ -18,7 +18,9 @@ def report(path, **lists):
 
 def counts_by_problem(counts):
     values = zip(
-        counts["problem"].values, counts["n_attempts"].values[0], counts["n_successes"].values[0],
+        counts["problem"].values,
+        counts["n_attempts"].values[0],
+        counts["n_successes"].values[0],
         strict=True,
     )
     return {problem: (int(n), int(c)) for problem, n, c in values}
@@ -31,7 +33,11 @@ def test_each_report_is_an_attempt_and_each_list_has_its_meaning(tmp_path):
     counts = read_counts(tmp_path)
     assert counts["system"].values.tolist() == ["m.x"]
     assert counts_by_problem(counts) == {
-        "a": (2, 2), "b": (2, 1), "c": (2, 0), "d": (1, 0), "e": (1, 0),
+        "a": (2, 2),
+        "b": (2, 1),
+        "c": (2, 0),
+        "d": (1, 0),
+        "e": (1, 0),
     }
     said = provenance_of(counts)
     assert said["dropped"] == {"error": 1}

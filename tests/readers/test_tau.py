@@ -51,7 +51,10 @@ def test_domains_keep_their_tasks_apart(tmp_path):
 
 
 def test_lost_to_infrastructure_is_no_verdict_whatever_the_reward(tmp_path):
-    several = [simulation("0", 0, 0.0, "infrastructure_error"), simulation("0", 1, 0.0, "max_steps")]
+    several = [
+        simulation("0", 0, 0.0, "infrastructure_error"),
+        simulation("0", 1, 0.0, "max_steps"),
+    ]
     path = write(tmp_path / "x.json", results(trials=2, simulations=several))
     counts = read_counts(path)
     assert (counts["n_attempts"].item(), provenance_of(counts)["dropped"]) == (1, {"error": 1})

@@ -25,8 +25,8 @@ FILES = {
     "lighteval/details_demo_math|0_2026-01-15T10-00-00.000001.parquet": {
         "metric": "pass@k:k=1&n=4"
     },
-    "swebench/{swebench}": {},
-    "terminal_bench/{terminal_bench}": {},
+    "swebench/three_runs/demo__agent.run1.json": {},
+    "terminal_bench/run_flat_results.json": {},
     "tau/tau2_results.json": {},
     "tau/tool-calling-demo-model-0.0_range_0-3_user-demo-llm_0112100000.json": {},
     "verl/rollouts/40.jsonl": {},

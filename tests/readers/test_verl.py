@@ -23,7 +23,8 @@ def write(path, *lines):
 
 def test_scores_of_all_kinds(tmp_path):
     path = write(
-        tmp_path / "7.jsonl", *({"score": s, "step": 7} for s in (1, -1, 0.1, None, float("nan"), 1.5))
+        tmp_path / "7.jsonl",
+        *({"score": s, "step": 7} for s in (1, -1, 0.1, None, float("nan"), 1.5)),
     )
     counts = read_counts(path)
     assert counts["system"].item() == "step 7"
