@@ -23,7 +23,7 @@ _PRIOR_DRAWS = 1_000
 # and concentration, bend the posterior: shorter steps keep it free of divergences.
 _TARGET_ACCEPT = 0.9
 _TARGET_ACCEPT_POOLED = 0.95
-_TARGET_ACCEPT_BENT = 0.97
+_TARGET_ACCEPT_BENT = 0.99
 _PLAIN_PARAMETERS = 2
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16
