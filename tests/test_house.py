@@ -68,7 +68,8 @@ def test_imports_point_down():
     # Each module may import only what stands before it; commands and plots come last.
     order = (
         "errors files special difficulty composed quadrature logit_density pooling variant counts "
-        "learning outcomes frames readers policy_options datasets record unbiased posterior model laws compiled "
+        "learning outcomes frames readers policy_options datasets record unbiased posterior "
+        "model laws compiled "
         "progress diagnostics unsolvable_share fitting store estimands summaries predictive "
         "baselines leave_one_out compare checks held_out sensitivity extrapolate targets gain "
         "forecast standing costs allocation rules planner reweighting updating "
