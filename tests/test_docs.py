@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import bayes_passk as bp
+from bayes_passk.readers import READERS
 from bayes_passk.rules import RULES
 from bayes_passk.targets import TARGETS
 
@@ -42,5 +43,28 @@ def test_allocating_runs_and_names_every_rule_and_target():
     assert (names["plan"]["width_expected"] < names["plan"]["width_now"]).all()
     rows = re.findall(r"^\| `(\w+)`", text, re.M)
     assert set(rows) - {"target"} == {*TARGETS, *RULES}
+    for name in re.findall(r"\bbp\.(\w+)", text):
+        assert name in bp.__all__, name
+
+
+def test_campaigns_runs(tmp_path, monkeypatch):
+    text = (DOCS / "campaigns.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(re.search(r"```python\n(.*?)```", text, re.S)[1], names)
+    campaign = names["campaign"]
+    assert campaign.status(estimate=False).told == 8
+    for name in re.findall(r"`campaign\.(\w+)", text):
+        assert callable(getattr(campaign, name)), name
+    campaign.close()
+
+
+def test_reading_logs_lists_every_reader_as_it_is():
+    text = (DOCS / "reading_logs.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \| (.*) \|$", text, re.M)
+    assert [row[:3] for row in rows[1:]] == [(one.name, one.title, one.versions) for one in READERS]
+    assert [set(re.findall(r"`(\w+)`", row[3])) for row in rows[1:]] == [
+        set(one.options) for one in READERS
+    ]
     for name in re.findall(r"\bbp\.(\w+)", text):
         assert name in bp.__all__, name
