@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         describe,
         group,
         merge_counts,
+        provenance_of,
         select,
         thin,
     )
@@ -72,6 +73,7 @@ _MODULES = {
         "describe",
         "group",
         "merge_counts",
+        "provenance_of",
         "select",
         "thin",
     ),

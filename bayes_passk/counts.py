@@ -394,6 +394,11 @@ def provenance_of(counts: xr.Dataset) -> dict[str, Any]:
     -------
     dict
         ``files`` (one entry each), ``dropped`` (attempts left out, by reason), ``warnings``.
+
+    Examples
+    --------
+    >>> provenance_of(counts_from_arrays([9, 9], [0, 2]))["dropped"]
+    {}
     """
     return json.loads(counts.attrs.get("provenance", '{"files":[],"dropped":{},"warnings":[]}'))
 
