@@ -23,7 +23,8 @@ _PRIOR_DRAWS = 1_000
 # and concentration, bend the posterior: shorter steps keep it free of divergences.
 _TARGET_ACCEPT = 0.9
 _TARGET_ACCEPT_POOLED = 0.95
-_TARGET_ACCEPT_BENT = 0.99
+_TARGET_ACCEPT_BENT = 0.97
+_TARGET_ACCEPT_FIELD = 0.99
 _PLAIN_PARAMETERS = 2
 # A model holds its machine code, some megabytes; the oldest is dropped beyond this many.
 _CACHE_SIZE = 16
@@ -131,6 +132,8 @@ def _compile(variant: Variant, pooling: Pooling, n_systems: int, n_levels: int) 
 def _target_accept(model: pm.Model, pooling: Pooling) -> float:
     if pooling == "partial":
         return _TARGET_ACCEPT_POOLED
+    if any(variable.ndim > 1 for variable in model.free_RVs):  # many weights a system
+        return _TARGET_ACCEPT_FIELD
     plain = len(model.free_RVs) <= _PLAIN_PARAMETERS
     return _TARGET_ACCEPT if plain else _TARGET_ACCEPT_BENT
 
